@@ -74,7 +74,8 @@ export async function startPrometheus({ config }: { config: string }): Promise<R
   const deadline = Date.now() + START_DEADLINE_MS;
   for (;;) {
     if (address && (await isReady(address))) return { url: `http://${address}`, stop };
-    if (!failure && child.exitCode !== null) failure = new Error(`Prometheus ended with ${child.exitCode}:\n${log}`);
+    const end = child.exitCode ?? child.signalCode;
+    if (!failure && end !== null) failure = new Error(`Prometheus ended with ${end}:\n${log}`);
     if (!failure && Date.now() > deadline) failure = new Error(`Prometheus did not get ready:\n${log}`);
     if (failure) {
       await stop();
