@@ -1,0 +1,100 @@
+import type { Dashboard, Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import { describe, expect, test } from 'vitest';
+import { METRICS } from '../contract/metrics.ts';
+import { dashboards } from './artefacts.ts';
+import { GRAFANA_VERSION } from './config.ts';
+
+/** As Grafana reads it: JSON, without what the builders keep besides. */
+const all = dashboards().map((dashboard) => JSON.parse(JSON.stringify(dashboard)) as Dashboard);
+/** Ids of Grafana's unit registry that we use. A wrong id would be shown as text behind the number. */
+const UNITS = ['s', 'ms', 'percentunit', 'short'];
+const GRID_COLUMNS = 24;
+
+function panelsOf(dashboard: Dashboard): Panel[] {
+  return (dashboard.panels ?? []).filter((panel): panel is Panel => panel.type !== 'row');
+}
+
+describe.each(all.map((dashboard) => [dashboard.uid ?? '', dashboard] as const))('dashboard %s', (uid, dashboard) => {
+  const panels = panelsOf(dashboard);
+
+  test('has a uid that Grafana takes, and no id', () => {
+    expect(uid).toMatch(/^[a-z0-9-]{1,40}$/);
+    expect(dashboard).not.toHaveProperty('id');
+  });
+
+  test('every id is there and used once, rows included', () => {
+    const ids = (dashboard.panels ?? []).map((panel) => panel.id);
+    expect(ids.every((id) => typeof id === 'number' && id > 0)).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('panels lie on the grid and do not overlap', () => {
+    const taken = new Map<string, string>();
+    for (const { gridPos, type, id } of dashboard.panels ?? []) {
+      const name = `${type} ${id}`;
+      const { x, y, w, h } = gridPos ?? { x: 0, y: 0, w: 0, h: 0 };
+      expect(w * h, name).toBeGreaterThan(0);
+      expect(x + w, name).toBeLessThanOrEqual(GRID_COLUMNS);
+      for (let column = x; column < x + w; column++) {
+        for (let line = y; line < y + h; line++) {
+          expect(taken.get(`${column},${line}`), `${name} covers`).toBeUndefined();
+          taken.set(`${column},${line}`, name);
+        }
+      }
+    }
+  });
+
+  test('variables are multi-valued, All at first, and safe in SQL', () => {
+    for (const variable of dashboard.templating?.list ?? []) {
+      expect(variable).not.toHaveProperty('allValue');
+      if (variable.type !== 'query') continue;
+      expect(variable).toMatchObject({ multi: true, includeAll: true, refresh: 2, current: { value: ['$__all'] } });
+    }
+  });
+
+  describe.each(panels.map((panel) => [panel.title ?? '', panel] as const))('panel %s', (title, panel) => {
+    test('says what it is, what good looks like, and what to do', () => {
+      expect(title).not.toBe('');
+      expect(panel.description?.length).toBeGreaterThan(100);
+      expect(panel.description).toMatch(/Good: |If it is/);
+    });
+    test('has a unit that Grafana knows, everywhere', () => {
+      expect(UNITS).toContain(panel.fieldConfig?.defaults.unit);
+      const overridden = (panel.fieldConfig?.overrides ?? []).flatMap((override) => override.properties);
+      for (const property of overridden) if (property.id === 'unit') expect(UNITS).toContain(property.value);
+    });
+    test('is of the Grafana that we run', () => expect(panel.pluginVersion).toBe(GRAFANA_VERSION));
+    test('asks for metrics and labels of the catalogue', () => {
+      for (const expr of promqlOf(panel)) expectCatalogued(expr);
+    });
+    test('bounds the day wherever it reads requests', () => {
+      for (const sql of sqlOf(panel)) {
+        expect(sql.match(/FROM requests/g)).toHaveLength(1);
+        expect(sql).toContain('$__timeFilter(started_at)');
+        expect(sql).toMatch(/AND day BETWEEN/);
+        expect(sql).not.toMatch(/\$\{(model|route|region|device)(?!:sqlstring\})/);
+      }
+    });
+  });
+});
+
+type Target = { expr?: string; rawSql?: string };
+
+function promqlOf(panel: Panel): string[] {
+  return ((panel.targets ?? []) as Target[]).flatMap((target) => target.expr ?? []);
+}
+
+function sqlOf(panel: Panel): string[] {
+  return ((panel.targets ?? []) as Target[]).flatMap((target) => target.rawSql ?? []);
+}
+
+function expectCatalogued(expr: string): void {
+  const selectors = [...expr.matchAll(/([a-z_0-9]+?)(?:_bucket|_count|_sum)?\{([^}]*)\}\[/g)];
+  expect(selectors.length, expr).toBeGreaterThan(0);
+  for (const [, name = '', matchers = ''] of selectors) {
+    const metric = Object.values(METRICS).find((each) => each.name === name);
+    expect(metric, `metric ${name}`).toBeDefined();
+    const labels = [...matchers.matchAll(/([a-z_]+)=/g)].map((match) => match[1]);
+    for (const label of labels) expect([...(metric?.labels ?? []), 'le'], `label of ${name}`).toContain(label);
+  }
+}

@@ -1,0 +1,26 @@
+import { DataqueryBuilder, PromQueryFormat, QueryEditorMode } from '@grafana/grafana-foundation-sdk/prometheus';
+import { PROMETHEUS } from '../variables/dataSources.ts';
+
+/** One value for the whole time range of the dashboard. */
+export function instantQuery(expr: string): DataqueryBuilder {
+  return new DataqueryBuilder()
+    .refId('A')
+    .datasource(PROMETHEUS)
+    .editorMode(QueryEditorMode.Code)
+    .expr(expr)
+    .format(PromQueryFormat.TimeSeries)
+    .instant();
+}
+
+/** Bucket counts over time. `{{le}}` must stay the series' name: the heatmap reads its rows' bounds from it. */
+export function bucketsQuery(expr: string): DataqueryBuilder {
+  return new DataqueryBuilder()
+    .refId('A')
+    .datasource(PROMETHEUS)
+    .editorMode(QueryEditorMode.Code)
+    .expr(expr)
+    .format(PromQueryFormat.Heatmap)
+    .legendFormat('{{le}}')
+    .exemplar(true)
+    .range();
+}

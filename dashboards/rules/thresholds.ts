@@ -1,0 +1,36 @@
+import { METRICS } from '../../contract/metrics.ts';
+import type { Figure } from '../queries/figures.ts';
+
+/** Where a value turns from good to worth a look, and from that to bad. Alerts fire at `bad`. */
+export interface Threshold {
+  readonly watch: number;
+  readonly bad: number;
+}
+
+type Histogram = Extract<(typeof METRICS)[keyof typeof METRICS], { type: 'histogram' }>;
+interface SecondsThreshold extends Threshold {
+  readonly metric: Histogram;
+}
+
+/**
+ * In seconds, each an edge of the histogram it is held against: a quantile is interpolated between edges, so only at an edge is
+ * the comparison exact.
+ *
+ * TPOT: 0.11 s is the budget of a normal user, beyond 0.25 s a stream is slower than a reader. Gaps: a pause is felt from 0.4 s.
+ */
+export const SECONDS_THRESHOLDS = {
+  ttft_p95: { metric: METRICS.ttft, watch: 0.75, bad: 1 },
+  ttft_p999: { metric: METRICS.ttft, watch: 2, bad: 5 },
+  ttft_client_p95: { metric: METRICS.ttftClient, watch: 1, bad: 2 },
+  tpot_p90: { metric: METRICS.tpot, watch: 0.11, bad: 0.25 },
+  tpot_stddev: { metric: METRICS.tpotStddev, watch: 0.015, bad: 0.05 },
+  stream_gap_max: { metric: METRICS.streamGapMax, watch: 0.4, bad: 2 },
+} as const satisfies Partial<Record<Figure, SecondsThreshold>>;
+
+/** Shares from 0 to 1. A p95 over 1 s is the same as more than 5 % of the requests over 1 s. */
+export const RATIO_THRESHOLDS = {
+  ttft_over_1s_ratio: { watch: 0.01, bad: 0.05 },
+} as const satisfies Partial<Record<Figure, Threshold>>;
+
+/** Requests of the last hour below which a p95 rests on a handful of samples; quiet hours stay quiet. */
+export const MIN_REQUESTS_PER_HOUR = 100;

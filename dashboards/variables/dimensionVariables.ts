@@ -1,0 +1,36 @@
+import { QueryVariableBuilder, VariableRefresh, VariableSort } from '@grafana/grafana-foundation-sdk/dashboard';
+import { OTHER_LABEL, UNKNOWN_LABEL } from '../../contract/metrics.ts';
+import { POSTGRES } from './dataSources.ts';
+import { DIMENSIONS, type Dimension } from './dimensions.ts';
+
+/**
+ * One variable per dimension, several values at once, All by default.
+ *
+ * The options are the label values that the metrics may have, always with `unknown` and `other`, so that All, which Grafana
+ * writes out as the list of options, leaves nothing out: neither a row without the value nor one beyond the cap. `allValue` would
+ * be pasted into SQL unquoted. The options are read again with every refresh of the time range, so that a model that appears
+ * while the dashboard is open is part of All.
+ */
+export function dimensionVariables(): QueryVariableBuilder[] {
+  return DIMENSIONS.map((dimension) =>
+    new QueryVariableBuilder(dimension)
+      .label(LABELS[dimension])
+      .datasource(POSTGRES)
+      .query(optionsSql(dimension))
+      .refresh(VariableRefresh.OnTimeRangeChanged)
+      .sort(VariableSort.Disabled)
+      .multi(true)
+      .includeAll(true)
+      .current({ text: ['All'], value: ['$__all'] }),
+  );
+}
+
+const LABELS: Record<Dimension, string> = { model: 'Model', route: 'Route', region: 'Region', device: 'Device' };
+
+function optionsSql(dimension: Dimension): string {
+  const known =
+    dimension === 'device'
+      ? 'SELECT unnest(enum_range(NULL::device))::text AS value'
+      : `SELECT value FROM label_values WHERE label = '${dimension}'`;
+  return `${known}\nUNION SELECT '${UNKNOWN_LABEL}'\nUNION SELECT '${OTHER_LABEL}'\nORDER BY 1`;
+}
