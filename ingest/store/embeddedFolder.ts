@@ -15,6 +15,9 @@ export const SUPERUSER = 'firsttoken';
 /** Inside the data folder, so that folder and password are made by one rename and moved together. */
 const PASSWORD_FILE = 'firsttoken.password';
 
+/** Names of what this process makes at the moment: a container gives every start the same process id. */
+const making = new Set<string>();
+
 /** Makes the data folder unless it is there, and checks that this release can use it. Returns the superuser's password. */
 export async function openFolder(place: Place, log: (message: string) => void): Promise<string> {
   const { folder, binaries } = place;
@@ -48,6 +51,8 @@ export async function openFolder(place: Place, log: (message: string) => void): 
 async function makeFolder({ folder, binaries, user }: Place): Promise<void> {
   const fresh = `${folder}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
   const passwordFile = `${fresh}.password`;
+  const names = [fresh, passwordFile].map((file) => path.basename(file));
+  for (const name of names) making.add(name);
   try {
     await mkdir(fresh, { mode: 0o700 });
     await writeFile(passwordFile, `${randomBytes(24).toString('base64url')}\n`, {
@@ -81,6 +86,8 @@ async function makeFolder({ folder, binaries, user }: Place): Promise<void> {
     const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string };
     const output = `${stdout}${stderr}` || (cause as Error).message;
     throw new EmbeddedPostgresError(`PostgreSQL's initdb failed on ${folder}:`, { output, cause });
+  } finally {
+    for (const name of names) making.delete(name);
   }
 }
 
@@ -90,7 +97,7 @@ async function removeHalfMade(folder: string): Promise<void> {
   for (const name of await entries(path.dirname(folder))) {
     if (!name.startsWith(prefix)) continue;
     const pid = Number(name.slice(prefix.length).split(/[-.]/, 1)[0]);
-    if (pid !== process.pid && processExists(pid)) continue;
+    if (pid === process.pid ? making.has(name) : processExists(pid)) continue;
     await rm(path.join(path.dirname(folder), name), { recursive: true, force: true });
   }
 }

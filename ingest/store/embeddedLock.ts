@@ -73,8 +73,9 @@ async function isServerOf(folder: string, lock: LockFile): Promise<boolean> {
     // A postmaster works in its data folder.
     return (await readlink(`${proc}/cwd`)) === (await realpath(folder));
   } catch {
-    const command = await readFile(`${proc}/cmdline`, 'utf8').catch(() => '');
-    return command === '' ? processExists(lock.pid) : /postgres|postmaster/.test(command);
+    // Gone, a zombie (as under a container's init that reaps nobody), or another user's, whose command is public.
+    const command = await readFile(`${proc}/cmdline`, 'utf8').catch(() => undefined);
+    return command === undefined ? processExists(lock.pid) : /postgres|postmaster/.test(command);
   }
 }
 

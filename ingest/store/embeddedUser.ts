@@ -96,8 +96,8 @@ async function admit(user: ServerUser, dataDir: string): Promise<boolean> {
   if (await canEnter(user, dataDir)) return true;
   if (!(await canEnter(user, path.dirname(dataDir)))) return false;
   const { uid, gid, mode } = await stat(dataDir);
-  // A group of people that works with this folder is not shut out of it.
-  if (gid !== 0 && (mode & 0o070) !== 0) return false;
+  // A group of people that works with this folder is not shut out of it. (It may be our own group by now: another start's work.)
+  if (gid !== 0 && (mode & 0o070) !== 0) return canEnter(user, dataDir);
   await chown(dataDir, uid, user.gid);
   await chmod(dataDir, (mode & 0o7707) | 0o010);
   return canEnter(user, dataDir);

@@ -25,7 +25,8 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
 
 async function copyOf(template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await execute(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // Copying files takes half as long as writing each page to the log, the default.
+  await execute(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const url = new URL(adminUrl());
   url.pathname = name;
   return { url: url.href, drop: () => execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
