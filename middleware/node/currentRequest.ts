@@ -1,0 +1,67 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EventEmitter } from 'node:events';
+import type { Description } from './describedFields.ts';
+import type { RequestFacts } from './requestFacts.ts';
+
+/** Stages whose end only the app or its engine knows. */
+export type MarkedStage = 'preprocess' | 'kv_load' | 'first_token';
+
+const storage = new AsyncLocalStorage<RequestFacts>();
+
+export const runWithin = <T>(facts: RequestFacts, run: () => T): T => storage.run(facts, run);
+export const runOutside = <T>(run: () => T): T => storage.exit(run);
+
+/**
+ * Listeners of a request and its response are called from the socket, where the context of the request is lost (`'end'` of the
+ * body, `'drain'`, `'close'`). This gives it back to them.
+ */
+export function keepContext(emitter: EventEmitter, facts: RequestFacts): void {
+  const { emit } = emitter;
+  emitter.emit = (...args: Parameters<EventEmitter['emit']>) => storage.run(facts, () => emit.apply(emitter, args));
+}
+
+/**
+ * A stage of the current request ends now: its stamp (t2, t3 or t4) is taken, once.
+ *
+ * @returns whether it was taken; not outside a request, a second time, or after a later stage ended
+ */
+export function mark(stage: MarkedStage): boolean {
+  return storage.getStore()?.stamps.end(stage) ?? false;
+}
+
+/**
+ * Measures a named piece of work inside the current request (`db`, `retrieval` …). Pieces of one name are added up, at most 16
+ * names are kept; outside a request it just runs.
+ *
+ * @returns what `run` returns; where that is a thenable, a promise that settles alike
+ */
+export function span<T>(name: string, run: () => T): T {
+  const end = storage.getStore()?.startSubStage(name);
+  if (!end) return run();
+  let result: T;
+  try {
+    result = run();
+  } catch (error) {
+    end();
+    throw error;
+  }
+  if (isThenable(result)) return Promise.resolve(result).finally(end) as T;
+  end();
+  return result;
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
+
+/** Says what the current request is: model, route, tier … Later values replace earlier ones; nothing happens outside a request. */
+export function describe(fields: Description): void {
+  storage.getStore()?.describe(fields);
+}
+
+/**
+ * The trace id of the current request as 32 lower-case hex digits, safe in a log line and an SQL comment; undefined outside a
+ * request.
+ */
+export function currentTraceId(): string | undefined {
+  return storage.getStore()?.identity.key;
+}
