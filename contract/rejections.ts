@@ -11,6 +11,7 @@ export const REJECTION_CODES = [
   'invalid_trace_id',
   'malformed_json',
   'malformed_timing_trace',
+  'method_not_allowed',
   'missing_field',
   'no_timing',
   'not_found',

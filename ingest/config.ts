@@ -1,0 +1,164 @@
+import { MAX_LABEL_VALUES, MAX_TEXT_LENGTH } from '../contract/limits.ts';
+
+/** Everything that the environment decides, read once at start. */
+export interface Config {
+  readonly port: number;
+  readonly adminPort: number;
+  /** Address that the public port listens on. */
+  readonly host: string;
+  readonly adminHost: string;
+  /** Null: an embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  /** Write tokens; several while one is being replaced. Empty: nobody needs one (loopback only). */
+  readonly tokens: readonly string[];
+  /** Origins whose pages may post beacons; null: pages served from loopback only. */
+  readonly beaconOrigins: readonly string[] | null;
+  /** Beacon events per second and client address; 0: no limit. */
+  readonly beaconRate: number;
+  /** Proxies of our own in front, each of which appends to X-Forwarded-For. */
+  readonly trustProxyHops: number;
+  readonly regionHeader: string | null;
+  readonly carrierHeader: string | null;
+  readonly retentionDays: number;
+  /** How long after its last half a request waits for the missing ones. */
+  readonly joinWaitMs: number;
+  readonly expectGateway: boolean;
+  /** Label values that the operator vouches for, whoever sends them. */
+  readonly knownValues: Readonly<
+    Record<'model' | 'route' | 'variant' | 'tier' | 'backend' | 'region', readonly string[]>
+  >;
+  readonly logLevel: LogLevel;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The environment is wrong; `faults` names every wrong variable, not just the first. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TOKEN = /^[\x21-\x2b\x2d-\x7e]{8,}$/;
+
+/**
+ * Reads the environment. An empty value counts as absent.
+ *
+ * @throws ConfigError with one line for each wrong variable
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const faults: string[] = [];
+  const fault = (text: string): void => void faults.push(text);
+  const text = (name: string): string | null => env[name]?.trim() || null;
+
+  const integer = (name: string, standard: number, least: number, most: number): number => {
+    const given = text(name);
+    if (given === null) return standard;
+    const value = Number(given);
+    if (/^\d{1,15}$/.test(given) && value >= least && value <= most) return value;
+    fault(`${name} must be a whole number from ${least} to ${most}`);
+    return standard;
+  };
+  const seconds = (name: string, standard: number, least: number, most: number): number => {
+    const given = text(name);
+    if (given === null) return standard * 1000;
+    const value = Number(given);
+    if (/^\d{1,9}(\.\d{1,3})?$/.test(given) && value >= least && value <= most) return value * 1000;
+    fault(`${name} must be a number of seconds from ${least} to ${most}`);
+    return standard * 1000;
+  };
+  const choice = <T extends string>(name: string, standard: T, choices: readonly T[]): T => {
+    const given = text(name);
+    if (given === null) return standard;
+    const found = choices.find((each) => each === given.toLowerCase());
+    if (found === undefined) fault(`${name} must be one of ${choices.join(', ')}`);
+    return found ?? standard;
+  };
+  const list = (name: string): string[] => {
+    const items = (text(name) ?? '').split(',').map((item) => item.trim());
+    return items.filter((item) => item !== '');
+  };
+  const values = (name: string): string[] => {
+    const items = list(name);
+    if (items.length > MAX_LABEL_VALUES) fault(`${name} must list at most ${MAX_LABEL_VALUES} values`);
+    if (items.some((item) => item.length > MAX_TEXT_LENGTH))
+      fault(`${name} must list values of at most ${MAX_TEXT_LENGTH} characters`);
+    return items;
+  };
+  const header = (name: string): string | null => {
+    const given = text(name);
+    if (given !== null && !HEADER_NAME.test(given)) fault(`${name} must be the name of an HTTP header`);
+    return given?.toLowerCase() ?? null;
+  };
+
+  const tokens = list('INGEST_TOKEN');
+  if (tokens.some((token) => !TOKEN.test(token))) {
+    fault(
+      'INGEST_TOKEN must hold tokens of at least 8 visible ASCII characters, comma-separated when there are several',
+    );
+  }
+
+  const origins = text('BEACON_ORIGINS') === null ? null : list('BEACON_ORIGINS');
+  for (const origin of origins ?? []) {
+    if (!isOrigin(origin))
+      fault('BEACON_ORIGINS must list origins such as https://app.example, comma-separated, without a path');
+  }
+
+  const databaseUrl = text('DATABASE_URL');
+  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    fault('DATABASE_URL must begin with postgres:// (leave it unset for the embedded PostgreSQL)');
+  }
+
+  const host = text('HOST') ?? '127.0.0.1';
+  if (tokens.length === 0 && !LOOPBACK_HOSTS.has(host)) {
+    fault(
+      'INGEST_TOKEN must be set when HOST is not loopback: without a token anybody who reaches the port could write',
+    );
+  }
+
+  const config: Config = {
+    port: integer('PORT', 8080, 0, 65_535),
+    adminPort: integer('ADMIN_PORT', 9464, 0, 65_535),
+    host,
+    adminHost: text('ADMIN_HOST') ?? '127.0.0.1',
+    databaseUrl,
+    dataDir: text('DATA_DIR') ?? '.data',
+    tokens,
+    beaconOrigins: origins,
+    beaconRate: integer('BEACON_RATE', 50, 0, 1_000_000),
+    trustProxyHops: integer('TRUST_PROXY_HOPS', 0, 0, 16),
+    regionHeader: header('REGION_HEADER'),
+    carrierHeader: header('CARRIER_HEADER'),
+    retentionDays: integer('RETENTION_DAYS', 30, 2, 3_650),
+    joinWaitMs: seconds('JOIN_WAIT', 60, 0.1, 3_600),
+    expectGateway: choice('EXPECT_GATEWAY', 'false', ['true', 'false']) === 'true',
+    knownValues: {
+      model: values('KNOWN_MODELS'),
+      route: values('KNOWN_ROUTES'),
+      variant: values('KNOWN_VARIANTS'),
+      tier: values('KNOWN_TIERS'),
+      backend: values('KNOWN_BACKENDS'),
+      region: values('KNOWN_REGIONS'),
+    },
+    logLevel: choice('LOG_LEVEL', 'info', LOG_LEVELS),
+  };
+  if (config.port !== 0 && config.port === config.adminPort) fault('ADMIN_PORT must differ from PORT');
+  if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
+  return Object.freeze(config);
+}
+
+function isOrigin(text: string): boolean {
+  try {
+    return new URL(text).origin === text;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+import { ConfigError, readConfig } from './config.ts';
+import { createLog } from './log.ts';
+import { startService } from './service.ts';
+
+/** A stop that takes longer than this ends hard: whoever stops us would kill us anyway. */
+const STOP_DEADLINE_MS = 10_000;
+
+let config: ReturnType<typeof readConfig>;
+try {
+  config = readConfig(process.env);
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(2);
+}
+
+const log = createLog(config.logLevel);
+try {
+  const service = await startService(config, log);
+  let stopping = false;
+  const stop = async (code: number): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    await service.stop();
+    log.info('stopped');
+    process.exit(code);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      log.info('stopping', { signal });
+      void stop(0);
+    });
+  }
+  void service.failed.then((error) => {
+    if (stopping) return;
+    log.error('the embedded PostgreSQL ended by itself', { error });
+    void stop(1);
+  });
+} catch (error) {
+  log.error('the service did not start', { error });
+  process.exit(1);
+}

@@ -1,0 +1,134 @@
+import { MAX_LABEL_VALUES } from '../contract/limits.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { createAdminApp, createApp } from './app.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import type { IngestDeps } from './pipeline/ingest.ts';
+import { Labels } from './pipeline/labels.ts';
+import { measure } from './pipeline/measure.ts';
+import { createMetrics } from './registry.ts';
+import { beaconsRoute } from './routes/beacons.ts';
+import { serverTimingsRoute } from './routes/serverTimings.ts';
+import { createServer, listen } from './server.ts';
+import { createPool } from './store/connection.ts';
+import { startEmbedded } from './store/embedded.ts';
+import { acceptLabelValues, readLabelValues } from './store/labelValues.ts';
+import { PostgresStore } from './store/postgres.ts';
+import { createRetention } from './store/retention.ts';
+import { Settlement } from './store/settlement.ts';
+import { createStatements } from './store/statements.ts';
+import type { OnCommitted } from './store/store.ts';
+
+/** Of the 10 s that a stop may take: what requests under way get, before the store and PostgreSQL close. */
+const DRAIN_MS = 4_000;
+/** How soon a replica learns the label values that another one accepted. */
+const LEARN_EVERY_MS = 5_000;
+
+export interface Service {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  readonly databaseUrl: string;
+  /** Resolves when PostgreSQL, if it is the embedded one, has died by itself. */
+  readonly failed: Promise<Error>;
+  /** Takes no more, flushes what was taken, closes everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything: config → database → schema → store → ports. The only place that wires parts together.
+ *
+ * @param now SQL for the database's clock; tests move it across midnight
+ * @throws what went wrong, in words for the person who starts it; nothing is left running
+ */
+export async function startService(config: Config, log: Log, now?: string): Promise<Service> {
+  const closers: (() => Promise<void> | void)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) {
+      await Promise.resolve(close()).catch((error: unknown) => log.warn('closing a part failed', { error }));
+    }
+  };
+
+  try {
+    let databaseUrl = config.databaseUrl;
+    let failed: Promise<Error> = new Promise(() => {});
+    if (databaseUrl === null) {
+      log.info('starting the embedded PostgreSQL', { data_dir: config.dataDir });
+      const embedded = await startEmbedded({ dataDir: config.dataDir, log: (message) => log.info(message) });
+      closers.push(() => embedded.stop());
+      databaseUrl = embedded.url;
+      failed = embedded.exited;
+    }
+    const pool = createPool(databaseUrl);
+    closers.push(() => pool.end());
+    await migrate(pool);
+
+    const metrics = createMetrics();
+    const labels = new Labels({
+      known: config.knownValues,
+      regionHeader: config.regionHeader,
+      acceptValues: (values) => acceptLabelValues(pool, values, MAX_LABEL_VALUES),
+    });
+    labels.learn(await readLabelValues(pool));
+    const learning = setInterval(() => {
+      readLabelValues(pool).then(
+        (values) => labels.learn(values),
+        () => {},
+      );
+    }, LEARN_EVERY_MS);
+    learning.unref();
+    closers.push(() => clearInterval(learning));
+
+    const statements = createStatements(now);
+    const count: OnCommitted = (before, after) => measure(metrics, labels, before, after);
+    const settlement = new Settlement({ pool, statements, joinWaitMs: config.joinWaitMs, log, onCommitted: count });
+    const store = new PostgresStore({
+      connectionString: databaseUrl,
+      pool,
+      statements,
+      metrics,
+      log,
+      expectGateway: config.expectGateway,
+      onCommitted: (before, after) => {
+        count(before, after);
+        settlement.remember(after);
+      },
+    });
+    closers.push(() => store.close());
+    const retention = createRetention(pool, config.retentionDays, log);
+    await retention.runOnce();
+    retention.start();
+    settlement.start();
+    closers.push(() => {
+      retention.stop();
+      settlement.stop();
+    });
+
+    const deps: IngestDeps = { store, labels, metrics };
+    const hotRoutes = new Map([
+      ['/v1/beacons', beaconsRoute(config, deps)],
+      ['/v1/server-timings', serverTimingsRoute(config, deps)],
+    ]);
+    const admin = await listen(
+      createServer(new Map(), createAdminApp(metrics, deps, log), log),
+      config.adminHost,
+      config.adminPort,
+      'ADMIN_PORT',
+    );
+    closers.push(() => admin.close(DRAIN_MS));
+    const open = await listen(
+      createServer(hotRoutes, createApp(config, deps, log), log),
+      config.host,
+      config.port,
+      'PORT',
+    );
+    closers.push(() => open.close(DRAIN_MS));
+    log.info('ready', { public: open.url, admin: admin.url });
+    if (config.tokens.length === 0) {
+      log.warn('no INGEST_TOKEN is set: anybody on this machine may write; the service listens on loopback only');
+    }
+    return { publicUrl: open.url, adminUrl: admin.url, databaseUrl, failed, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,250 @@
+import type pg from 'pg';
+import type { Log } from '../log.ts';
+import type { Half } from '../pipeline/half.ts';
+import type { RequestRow } from '../pipeline/row.ts';
+import type { Metrics } from '../registry.ts';
+import { connectWriter } from './connection.ts';
+import { type Change, CommitUnknownError, flush, isNearMidnight } from './flush.ts';
+import { ensurePartitions } from './partitions.ts';
+import { classify } from './sqlState.ts';
+import type { Statements } from './statements.ts';
+import { type OnCommitted, type Store, StoreUnavailableError, type WriteResult } from './store.ts';
+
+/** Halves of one flush: enough for a full batch to pay, few enough that nobody waits long behind them. */
+const MAX_FLUSH = 1_000;
+/** Halves that may wait; beyond that a quick refusal is kinder than a long wait. */
+const MAX_WAITING = 20_000;
+/** How long a flush is tried again before those who wait are told. Longer than a connection takes to come back. */
+const GIVE_UP_MS = 3_000;
+const RETRY_DELAY_MS = 50;
+const RECONNECT_DELAY_MS = 250;
+/** Clocks of two machines differ: lock early rather than roll back. */
+const MIDNIGHT_GUARD_MS = 120_000;
+
+export interface PostgresStoreOptions {
+  readonly connectionString: string;
+  /** For reads and partitions; the caller ends it after the store is closed. */
+  readonly pool: pg.Pool;
+  readonly statements: Statements;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly expectGateway: boolean;
+  readonly onCommitted: OnCommitted;
+  /** Connections that write at the same time. */
+  readonly writers?: number;
+}
+
+interface Waiting {
+  readonly half: Half;
+  readonly settle: (result: WriteResult) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** A connection of its own, which is replaced when it breaks. */
+interface Writer {
+  client: pg.Client | null;
+  busy: boolean;
+}
+
+/**
+ * The store on PostgreSQL, with group commit: what has gathered while the connections were busy goes in one flush, and each answer
+ * waits for its own commit. There is no timer: an idle connection flushes at once, so a lone event waits for nobody.
+ */
+export class PostgresStore implements Store {
+  readonly #options: PostgresStoreOptions;
+  readonly #writers: Writer[];
+  #waiting: Waiting[] = [];
+  #down = false;
+  #closed = false;
+  #probe: NodeJS.Timeout | undefined;
+  #idle: (() => void) | undefined;
+
+  constructor(options: PostgresStoreOptions) {
+    this.#options = options;
+    this.#writers = Array.from({ length: options.writers ?? 2 }, () => ({ client: null, busy: false }));
+    options.metrics.storeUp.set([], 1);
+    options.metrics.waitingEvents.set([], 0);
+  }
+
+  ready(): boolean {
+    return !this.#down && !this.#closed;
+  }
+
+  write(halves: readonly Half[]): Promise<WriteResult[]> {
+    if (this.#closed) return Promise.reject(new StoreUnavailableError('the service is stopping'));
+    if (this.#down) return Promise.reject(new StoreUnavailableError('PostgreSQL is away'));
+    if (this.#waiting.length + halves.length > MAX_WAITING) {
+      return Promise.reject(new StoreUnavailableError('too many events are waiting to be committed'));
+    }
+    const results = halves.map(
+      (half) => new Promise<WriteResult>((settle, fail) => this.#waiting.push({ half, settle, fail })),
+    );
+    this.#pump();
+    return Promise.all(results);
+  }
+
+  async read(traceId: string): Promise<RequestRow | null> {
+    try {
+      const found = await this.#options.pool.query<RequestRow>(this.#options.statements.read, [traceId]);
+      return found.rows[0] ?? null;
+    } catch (error) {
+      throw new StoreUnavailableError('PostgreSQL did not answer', { cause: error });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#probe);
+    if (this.#waiting.length > 0 || this.#writers.some((writer) => writer.busy)) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+    await Promise.all(this.#writers.map((writer) => this.#disconnect(writer)));
+  }
+
+  #pump(): void {
+    for (const writer of this.#writers) {
+      if (this.#waiting.length === 0) break;
+      if (writer.busy) continue;
+      const batch = this.#waiting.splice(0, MAX_FLUSH);
+      writer.busy = true;
+      void this.#run(writer, batch).finally(() => {
+        writer.busy = false;
+        this.#pump();
+        if (this.#waiting.length === 0 && this.#writers.every((each) => !each.busy)) this.#idle?.();
+      });
+    }
+    this.#options.metrics.waitingEvents.set([], this.#waiting.length);
+  }
+
+  async #run(writer: Writer, batch: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#commit(writer, batch);
+    } catch (error) {
+      this.#markDown(error);
+      const unavailable = new StoreUnavailableError('PostgreSQL is away', { cause: error });
+      for (const waiting of [...batch, ...this.#waiting.splice(0)]) waiting.fail(unavailable);
+    }
+  }
+
+  /** Tries until the batch is durable, a row of it is refused, or it is time to give up. */
+  async #commit(writer: Writer, batch: readonly Waiting[]): Promise<void> {
+    const { metrics, log } = this.#options;
+    const halves = batch.map((waiting) => waiting.half);
+    const giveUpAt = Date.now() + GIVE_UP_MS;
+    let unknown: CommitUnknownError | null = null;
+    for (;;) {
+      try {
+        writer.client ??= await connectWriter(this.#options.connectionString);
+        const claimed: readonly Change[] = unknown === null ? [] : await changesOf(writer.client, unknown);
+        await this.#flush(writer.client, halves, claimed);
+        for (const waiting of batch) waiting.settle({ durable: true });
+        return;
+      } catch (error) {
+        if (error instanceof CommitUnknownError) unknown = error;
+        const failure = error instanceof CommitUnknownError ? 'connection' : classify(error);
+        metrics.flushRetries.inc([failure]);
+        // A connection on which something unexpected happened is not trusted again.
+        if (failure === 'connection' || failure === 'other') await this.#disconnect(writer);
+        else await writer.client?.query('ROLLBACK').catch(() => this.#disconnect(writer));
+        if (failure === 'row') return this.#isolate(writer, batch, error);
+        log.warn('a flush failed and is tried again', { reason: failure, events: batch.length, error });
+        if (failure === 'partition') await ensurePartitions(this.#options.pool);
+        if (Date.now() >= giveUpAt) throw error;
+        await delay(failure === 'connection' ? RECONNECT_DELAY_MS : RETRY_DELAY_MS * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  async #flush(client: pg.Client, halves: readonly Half[], claimed: readonly Change[]): Promise<void> {
+    const { statements, expectGateway, metrics, onCommitted } = this.#options;
+    const began = performance.now();
+    const again = new Set<string>();
+    await flush(client, halves, {
+      statements,
+      expectGateway,
+      nearMidnight: isNearMidnight(Date.now(), MIDNIGHT_GUARD_MS),
+      onCommit: (changes) => {
+        for (const change of changes) again.add(change.after.trace_id);
+        for (const change of changes) onCommitted(change.before, change.after);
+      },
+    });
+    metrics.commit.observe([], (performance.now() - began) / 1e3);
+    // What an earlier commit of unknown fate did is counted now, unless it had to be done anew.
+    for (const change of claimed) if (!again.has(change.after.trace_id)) onCommitted(change.before, change.after);
+  }
+
+  /** The schema refused a row that passed the checks: halve the batch until it stands alone; its neighbours are kept. */
+  async #isolate(writer: Writer, batch: readonly Waiting[], error: unknown): Promise<void> {
+    if (batch.length > 1) {
+      const middle = batch.length >> 1;
+      await this.#commit(writer, batch.slice(0, middle));
+      await this.#commit(writer, batch.slice(middle));
+      return;
+    }
+    this.#options.log.error('PostgreSQL refused an event that passed the checks', {
+      trace_id: batch[0]!.half.key,
+      error,
+    });
+    batch[0]!.settle({ durable: false, rejection: UNSTORABLE });
+  }
+
+  #markDown(error: unknown): void {
+    if (this.#down || this.#closed) return;
+    this.#down = true;
+    this.#options.metrics.storeUp.set([], 0);
+    this.#options.log.error('PostgreSQL is away: events are refused with 503 until it is back', { error });
+    this.#scheduleProbe();
+  }
+
+  #scheduleProbe(): void {
+    this.#probe = setTimeout(async () => {
+      const writer = this.#writers[0]!;
+      try {
+        writer.client ??= await connectWriter(this.#options.connectionString);
+        await writer.client.query('SELECT 1');
+        this.#down = false;
+        this.#options.metrics.storeUp.set([], 1);
+        this.#options.log.info('PostgreSQL is back');
+      } catch {
+        await this.#disconnect(writer);
+        if (!this.#closed) this.#scheduleProbe();
+      }
+    }, RECONNECT_DELAY_MS);
+    this.#probe.unref();
+  }
+
+  async #disconnect(writer: Writer): Promise<void> {
+    const client = writer.client;
+    writer.client = null;
+    await client?.end().catch(() => {});
+  }
+}
+
+/** Asks what became of a transaction whose answer was lost; its changes are ours to count if it was committed. */
+async function changesOf(client: pg.Client, unknown: CommitUnknownError): Promise<readonly Change[]> {
+  for (;;) {
+    try {
+      const answer = await client.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [
+        unknown.xid,
+      ]);
+      const status = answer.rows[0]?.status;
+      if (status !== 'in progress') return status === 'committed' ? unknown.changes : [];
+    } catch (error) {
+      // A crash can forget a number that was never used for anything durable.
+      if (classify(error) === 'row') return [];
+      throw error;
+    }
+    await delay(RETRY_DELAY_MS);
+  }
+}
+
+const UNSTORABLE = {
+  code: 'unstorable',
+  message: 'The database refused this event although it passed the checks; the service log says why.',
+} as const;
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

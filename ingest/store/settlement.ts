@@ -1,0 +1,109 @@
+import type pg from 'pg';
+import type { Log } from '../log.ts';
+import type { RequestRow } from '../pipeline/row.ts';
+import { inTransaction } from './connection.ts';
+import type { Statements } from './statements.ts';
+import type { OnCommitted } from './store.ts';
+
+/** Keys that one process remembers as unsettled; what is beyond that is found by the scan for orphans. */
+const MAX_REMEMBERED = 200_000;
+const MAX_PER_ROUND = 2_000;
+/** The commit's clock and ours differ a little. */
+const GRACE_MS = 200;
+
+export interface SettlementOptions {
+  readonly pool: pg.Pool;
+  readonly statements: Statements;
+  readonly joinWaitMs: number;
+  readonly log: Log;
+  readonly onCommitted: OnCommitted;
+}
+
+/**
+ * Settles requests whose missing half did not come within the wait: from then on they are counted as they are. Each process
+ * remembers the keys that it wrote; now and then one scan finds those that a stopped process left behind. A row is claimed by its
+ * lock and the `settled` column, so that two replicas never count the same.
+ */
+export class Settlement {
+  readonly #options: SettlementOptions;
+  /** Key to the time when it is due, in the order of writing, so that the due ones come first. */
+  readonly #due = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #nextScanAt = 0;
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
+  }
+
+  /** Told of each committed row. */
+  remember(row: RequestRow): void {
+    this.#due.delete(row.trace_id);
+    if (row.settled || this.#due.size >= MAX_REMEMBERED) return;
+    this.#due.set(row.trace_id, Date.now() + this.#options.joinWaitMs + GRACE_MS);
+  }
+
+  /** One round over what is due. @returns how many requests were settled */
+  async runOnce(): Promise<number> {
+    const nowMs = Date.now();
+    const keys: string[] = [];
+    for (const [key, dueAtMs] of this.#due) {
+      if (dueAtMs > nowMs || keys.length === MAX_PER_ROUND) break;
+      keys.push(key);
+    }
+    let settled = 0;
+    if (keys.length > 0) {
+      const { statements, joinWaitMs } = this.#options;
+      settled += await this.#settle(statements.findDue, [keys, joinWaitMs / 1000]);
+      // Not found means settled by another replica, or extended by a half that it took: the scan looks after the latter.
+      for (const key of keys) this.#due.delete(key);
+    }
+    if (nowMs >= this.#nextScanAt) settled += await this.#scan(nowMs);
+    return settled;
+  }
+
+  start(): void {
+    const everyMs = Math.min(1_000, Math.max(50, this.#options.joinWaitMs / 4));
+    const next = (): void => {
+      this.#timer = setTimeout(async () => {
+        await this.runOnce().catch((error) => this.#options.log.warn('settling failed; it is tried again', { error }));
+        if (this.#timer !== undefined) next();
+      }, everyMs);
+      this.#timer.unref();
+    };
+    next();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #scan(nowMs: number): Promise<number> {
+    const { statements, joinWaitMs } = this.#options;
+    // It reads whole days, so it comes rarely; twice the wait leaves to each process what it remembers itself.
+    this.#nextScanAt = nowMs + Math.max(5 * joinWaitMs, 60_000);
+    let total = 0;
+    for (;;) {
+      const settled = await this.#settle(statements.findOrphans, [(2 * joinWaitMs) / 1000, MAX_PER_ROUND]);
+      total += settled;
+      if (settled < MAX_PER_ROUND) return total;
+    }
+  }
+
+  async #settle(find: string, parameters: unknown[]): Promise<number> {
+    const { pool, onCommitted } = this.#options;
+    const rows = await inTransaction(pool, async (client) => {
+      const found = await client.query<RequestRow>(find, parameters);
+      if (found.rows.length > 0) {
+        await client.query(
+          `UPDATE requests r SET settled = true FROM unnest($1::uuid[], $2::date[]) AS u(trace_id, day)
+           WHERE r.trace_id = u.trace_id AND r.day = u.day AND r.day >= (SELECT min(d) FROM unnest($2::date[]) AS d)`,
+          [found.rows.map((row) => row.trace_id), found.rows.map((row) => row.day)],
+        );
+      }
+      return found.rows;
+    });
+    for (const row of rows) onCommitted(row, { ...row, settled: true });
+    return rows.length;
+  }
+}

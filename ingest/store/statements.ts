@@ -1,0 +1,74 @@
+import { COLUMNS, type Column, LISTS } from './columns.ts';
+
+/** Rows that carry the key of one request are found in the partitions of today and yesterday. */
+export interface Statements {
+  readonly begin: string;
+  /** Locks keys against being made twice, once on each side of midnight. $1: keys as text, sorted. */
+  readonly lockKeys: string;
+  /** The transaction's number, by which its fate can be asked after a lost answer, and the database's clock. */
+  readonly identify: string;
+  /** $1: keys. Rows come sorted and locked. */
+  readonly lookup: string;
+  /** Parameters: {@link insertColumns}. Returns the keys that were made; a key that another replica made meanwhile is missing. */
+  readonly insert: string;
+  readonly insertColumns: readonly Column[];
+  /** Parameters: {@link updateColumns}. */
+  readonly update: string;
+  readonly updateColumns: readonly Column[];
+  /** $1: key. The newest row of it in all days, with its lists. */
+  readonly read: string;
+  /** $1: keys, $2: seconds that a request waits. Unsettled rows that nobody else is settling. */
+  readonly findDue: string;
+  /** $1: seconds that a request waits, $2: most rows. Unsettled rows that a stopped process left behind. */
+  readonly findOrphans: string;
+}
+
+/** @param now SQL for the database's clock; tests move it across midnight */
+export function createStatements(now = 'now()'): Statements {
+  const today = `(${now} AT TIME ZONE 'UTC')::date`;
+  const insertColumns = COLUMNS.filter((column) => column.name !== 'day');
+  const updateColumns = COLUMNS.filter(
+    (column) => column.changes || column.name === 'trace_id' || column.name === 'day',
+  );
+  const changing = updateColumns.filter((column) => column.changes);
+  const selectForJoin = COLUMNS.map(
+    (column) => `${LISTS.has(column.name) ? 'NULL' : column.select} AS ${column.name}`,
+  ).join(', ');
+  const selectAll = COLUMNS.map((column) => `${column.select} AS ${column.name}`).join(', ');
+
+  return {
+    begin: 'BEGIN',
+    lockKeys: 'SELECT count(pg_advisory_xact_lock(hashtextextended(key, 7305))) FROM unnest($1::text[]) AS k(key)',
+    identify: `SELECT pg_current_xact_id()::text AS xid, (extract(epoch FROM ${now}) * 1000)::double precision AS now_ms`,
+    lookup: `SELECT ${selectForJoin} FROM requests r
+      WHERE r.trace_id = ANY ($1::uuid[]) AND r.day >= ${today} - 1
+      ORDER BY r.trace_id, r.day FOR UPDATE OF r`,
+    insert: `INSERT INTO requests (day, updated_at, ${insertColumns.map((column) => column.name).join(', ')})
+      SELECT ${today}, ${now}, ${insertColumns.map((column) => column.fromArray).join(', ')} FROM ${unnest(insertColumns)}
+      ON CONFLICT DO NOTHING RETURNING trace_id::text`,
+    insertColumns,
+    update: `UPDATE requests r SET updated_at = ${now}, ${changing.map(assignment).join(', ')}
+      FROM ${unnest(updateColumns)} WHERE r.trace_id = u.trace_id AND r.day = u.day`,
+    updateColumns,
+    read: `SELECT ${selectAll} FROM requests r WHERE r.trace_id = $1::uuid ORDER BY r.day DESC LIMIT 1`,
+    findDue: `SELECT ${selectForJoin} FROM requests r
+      WHERE r.trace_id = ANY ($1::uuid[]) AND r.day >= ${today} - 1
+        AND NOT r.settled AND r.updated_at <= ${now} - make_interval(secs => $2)
+      ORDER BY r.trace_id, r.day FOR UPDATE OF r SKIP LOCKED`,
+    findOrphans: `SELECT ${selectForJoin} FROM requests r
+      WHERE r.day >= ${today} - 1 AND NOT r.settled AND r.updated_at <= ${now} - make_interval(secs => $1)
+      LIMIT $2 FOR UPDATE OF r SKIP LOCKED`,
+  };
+}
+
+function unnest(columns: readonly Column[]): string {
+  const parameters = columns.map((column, index) => `$${index + 1}::${column.arrayType}`);
+  return `unnest(${parameters.join(', ')}) AS u(${columns.map((column) => column.name).join(', ')})`;
+}
+
+/** A list that the new state does not carry stays. */
+function assignment(column: Column): string {
+  return LISTS.has(column.name)
+    ? `${column.name} = coalesce(${column.fromArray}, r.${column.name})`
+    : `${column.name} = ${column.fromArray}`;
+}

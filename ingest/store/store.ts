@@ -1,0 +1,32 @@
+import type { Rejection } from '../../contract/rejections.ts';
+import type { Half } from '../pipeline/half.ts';
+import type { RequestRow } from '../pipeline/row.ts';
+
+/** What became of one half: durable, or refused by the store alone. */
+export type WriteResult = { readonly durable: true } | { readonly durable: false; readonly rejection: Rejection };
+
+/**
+ * Where the halves of requests meet.
+ *
+ * - Ordering: halves of one request are joined in the order in which they were written; between requests there is none.
+ * - Durability: when `write` resolves with `durable`, the half is committed. It rejects with {@link StoreUnavailableError} when that
+ *   is not certain; writing the half again is always safe.
+ * - Ownership: the caller must not change halves after handing them over.
+ * - Shutdown: `close` waits for what was handed over, then refuses.
+ */
+export interface Store {
+  write(halves: readonly Half[]): Promise<WriteResult[]>;
+  /** The joined row, or null; looks in all kept days. */
+  read(traceId: string): Promise<RequestRow | null>;
+  /** Whether a write has a chance now. */
+  ready(): boolean;
+  close(): Promise<void>;
+}
+
+/** Called after each commit, once for each row that it changed: the row as it was before, and as it is now. */
+export type OnCommitted = (before: RequestRow | null, after: RequestRow) => void;
+
+/** PostgreSQL is away, or more waits for it than can be kept. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
