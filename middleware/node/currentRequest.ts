@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
+import { FIRSTTOKEN_EVENT } from '../../contract/tokens.ts';
 import type { Description } from './describedFields.ts';
 import type { RequestFacts } from './requestFacts.ts';
 
@@ -64,4 +65,15 @@ export function describe(fields: Description): void {
  */
 export function currentTraceId(): string | undefined {
   return storage.getStore()?.identity.key;
+}
+
+/**
+ * The stamps so far of the current request as a server-sent event, for pages that read the stream with `EventSource` and so see no
+ * header: write it last. No `onmessage` handler sees it. Empty outside a request.
+ */
+export function factsEvent(): string {
+  const facts = storage.getStore();
+  if (!facts) return '';
+  const data = { trace_id: facts.identity.given, timing_trace: facts.stamps.toString() };
+  return `event: ${FIRSTTOKEN_EVENT}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,5 +1,5 @@
 /** What a Node application adds: stamps and sub-stages of its streamed answers, posted to the ingest in the background. */
-export { currentTraceId, describe, type MarkedStage, mark, span } from './currentRequest.ts';
+export { currentTraceId, describe, factsEvent, type MarkedStage, mark, span } from './currentRequest.ts';
 export type { Description } from './describedFields.ts';
 export { type Observation, type ObservedRequest, type ObserveOptions, observe } from './observe.ts';
 export type { SenderStats } from './sender.ts';

@@ -133,6 +133,7 @@ export function createSender(settings: SenderSettings): Sender {
     },
     async close(deadlineMs = CLOSE_DEADLINE_MS) {
       closing = true;
+      if (giveUp.signal.aborted) return;
       const idle = new Promise<void>((resolve) => {
         const before = onIdle;
         onIdle = () => {

@@ -2,7 +2,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { afterEach, expect, describe as group, test } from 'vitest';
 import { parseTimingTrace } from '../../contract/timingTrace.ts';
-import { currentTraceId, describe, mark, span } from './index.ts';
+import { currentTraceId, describe, factsEvent, mark, span } from './index.ts';
 import { ask, startTimedServer, type TimedServer } from './timedServer.ts';
 
 const ROLE = 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n';
@@ -188,6 +188,21 @@ group('stamps', () => {
     expect((await ask(url)).body).toBe('data: bad\n\ndata: token\n\n');
     expect(taken((await recordsOf(server!))[0]?.timing_trace)).toBe('01---56');
   });
+});
+
+test('an EventSource gets the stamps as the last event of its stream', async () => {
+  const { url } = await start((_req, res) => {
+    res.writeHead(200, SSE);
+    res.write(TOKEN);
+    res.end(factsEvent());
+  });
+  const { body } = await ask(`${url}/?trace_id=from-the-page`);
+  const [, json] = /\n\nevent: firsttoken\ndata: (.*)\n\n$/.exec(body) ?? [];
+  const facts = JSON.parse(json ?? '');
+  const [record] = await recordsOf(server!);
+  expect(facts).toEqual({ trace_id: 'from-the-page', timing_trace: record?.timing_trace });
+  expect(taken(facts.timing_trace)).toBe('01---56');
+  expect(factsEvent()).toBe('');
 });
 
 group('the start of the response', () => {

@@ -15,8 +15,11 @@ export interface TimingHandler {
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
   /** What became of the records. */
   readonly stats: SenderStats;
-  /** Sends the records that wait, within five seconds, and stops sending. Call it after the server has closed. */
-  close(): Promise<void>;
+  /**
+   * Sends the records that wait, then stops sending; what has not gone after `deadlineMs` (5000) is dropped. Call it after the
+   * server has closed.
+   */
+  close(deadlineMs?: number): Promise<void>;
 }
 
 const NO_STATS: SenderStats = Object.freeze({ sent: 0, dropped: 0, failed: 0, waiting: 0 });
@@ -42,6 +45,6 @@ export function timing(options: TimingOptions = {}): TimingHandler {
       if (observation) observation.run(next);
       else next();
     },
-    { stats: sender?.stats ?? NO_STATS, close: async () => sender?.close() },
+    { stats: sender?.stats ?? NO_STATS, close: async (deadlineMs?: number) => sender?.close(deadlineMs) },
   );
 }
