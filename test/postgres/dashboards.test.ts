@@ -1,0 +1,271 @@
+import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FLAG_BITS, flagsOf } from '../../contract/flags.ts';
+import { dashboards } from '../../dashboards/artefacts.ts';
+import { FIRST_TOKEN } from '../../dashboards/config.ts';
+import { firstToken } from '../../dashboards/firstToken.ts';
+import { type Interpolation, interpolateSql } from '../../dashboards/interpolation.ts';
+import { HOUR_COLUMNS } from '../../dashboards/queries/clientTtftByHour.ts';
+import { WATERFALL_PARTS } from '../../dashboards/queries/slowestRequests.ts';
+import { DIMENSIONS } from '../../dashboards/variables/dimensions.ts';
+import {
+  dominant,
+  FROM,
+  hex,
+  inRange,
+  insertRequests,
+  isoDay,
+  labelOf,
+  localHour,
+  logId,
+  percentile,
+  type Stored,
+  sampleRequests,
+  steady,
+  TIMEZONE,
+  TO,
+  tenSlowest,
+} from './dashboardSample.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+
+type Row = Record<string, unknown>;
+
+const DAYS = ['01', '07', '08', '09', '10', '11', '12', '13', '20'].map((day) => `2026-03-${day}`);
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  for (const day of DAYS) {
+    const next = isoDay(new Date(Date.parse(day) + 24 * 3_600_000));
+    const name = `requests_${day.replaceAll('-', '')}`;
+    await client.query(`CREATE TABLE ${name} PARTITION OF requests FOR VALUES FROM ('${day}') TO ('${next}')`);
+  }
+});
+
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+const sqlTargets = dashboards().flatMap((dashboard) =>
+  (dashboard.panels ?? [])
+    .filter((panel): panel is Panel => panel.type !== 'row')
+    .flatMap((panel) =>
+      ((panel.targets ?? []) as { rawSql?: string }[])
+        .filter((target) => target.rawSql !== undefined)
+        .map((target) => ({ title: panel.title ?? '', panel, rawSql: target.rawSql ?? '' })),
+    ),
+);
+
+function sqlOf(panelId: number): string {
+  const panel = firstToken().panels?.find((each) => each.id === panelId) as Panel;
+  return (panel.targets as { rawSql?: string }[])[0]?.rawSql ?? '';
+}
+
+/** Options of the variables as the dashboard itself reads them. */
+async function allOptions(): Promise<Record<string, string[]>> {
+  const options: Record<string, string[]> = {};
+  for (const variable of firstToken().templating?.list ?? []) {
+    if (variable.type !== 'query') continue;
+    const { rows } = await client.query<{ value: string }>(String(variable.query));
+    options[variable.name] = rows.map((row) => row.value);
+  }
+  return options;
+}
+
+async function run(rawSql: string, variables: Record<string, string[]>): Promise<pg.QueryResult<Row>> {
+  const interpolation: Interpolation = { from: FROM, to: TO, timezone: TIMEZONE, variables };
+  await client.query('BEGIN');
+  try {
+    // As Grafana does: with the role that may only read.
+    await client.query('SET LOCAL ROLE grafana_reader');
+    return await client.query<Row>(interpolateSql(rawSql, interpolation));
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+describe('without rows', () => {
+  test.each(sqlTargets)('$title yields nothing, or zero', async ({ rawSql }) => {
+    const { rows } = await run(rawSql, await allOptions());
+    expect(rows.filter((row) => row['requests'] !== '0')).toEqual([]);
+  });
+});
+
+describe('with rows', () => {
+  let stored: Stored[];
+  let options: Record<string, string[]>;
+
+  beforeAll(async () => {
+    stored = sampleRequests();
+    await insertRequests(client, stored);
+    await client.query(`INSERT INTO label_values (label, value) VALUES
+      ('model', 'llama-3.1'), ('model', 'o''brien'), ('route', '/api/chat'), ('route', '/api/a"b'), ('region', 'eu-west'), ('region', 'ap')`);
+    await client.query('ANALYZE requests');
+    options = await allOptions();
+  });
+
+  const selections: readonly (readonly [string, (all: Record<string, string[]>) => Record<string, string[]>])[] = [
+    ['All', (all) => all],
+    ['one model', (all) => ({ ...all, model: ['llama-3.1'] })],
+    ['a name with a quote', (all) => ({ ...all, model: ["o'brien"] })],
+    ['several', (all) => ({ ...all, route: ['/api/chat', '/api/a"b'], device: ['mobile', 'desktop'] })],
+    ['nobody named it', (all) => ({ ...all, region: ['unknown'] })],
+    ['beyond the cap', (all) => ({ ...all, model: ['other'] })],
+    ['what matches nothing', (all) => ({ ...all, model: ["x' OR 'a'='a"] })],
+  ];
+
+  describe.each(selections)('%s', (name, select) => {
+    let variables: Record<string, string[]>;
+    let visible: Stored[];
+
+    beforeAll(() => {
+      variables = select(options);
+      visible = stored.filter(
+        (row) => inRange(row) && DIMENSIONS.every((each) => variables[each]?.includes(labelOf(row, each))),
+      );
+    });
+
+    test('the sample has what is asked for', () => {
+      if (name === 'what matches nothing') expect(visible).toHaveLength(0);
+      else expect(visible.length).toBeGreaterThan(5);
+      if (name === 'All') expect(visible).toHaveLength(stored.filter(inRange).length);
+    });
+
+    test('requests are counted', async () => {
+      const { rows } = await run(sqlOf(FIRST_TOKEN.panelIds.requestCount), variables);
+      expect(rows).toEqual([{ requests: String(visible.length) }]);
+    });
+
+    test('the longest gap is exact and leads to its stream', async () => {
+      const { rows } = await run(sqlOf(FIRST_TOKEN.panelIds.longestGap), variables);
+      const expected = visible
+        .filter((row) => row.gap_max_ms !== null && steady(row))
+        .sort((a, b) => Number(b.gap_max_ms) - Number(a.gap_max_ms))[0];
+      expect(rows).toEqual(
+        expected ? [{ gap_max_ms: expected.gap_max_ms, trace_id: hex(expected), log_id: logId(expected) }] : [],
+      );
+    });
+
+    test('the scatter has every steady stream', async () => {
+      const { rows } = await run(sqlOf(FIRST_TOKEN.panelIds.ttftTpotScatter), variables);
+      const expected = visible
+        .filter((row) => row.ttft_ms !== null && row.tpot_ms !== null && steady(row))
+        .sort((a, b) => b.started_at.getTime() - a.started_at.getTime())
+        .map((row) => ({
+          ttft_ms: row.ttft_ms,
+          tpot_ms: row.tpot_ms,
+          prompt_chars: String(row.prompt_chars ?? (row.prompt_tokens === null ? -1 : row.prompt_tokens * 4)),
+          model: row.model,
+          route: row.route,
+          region: row.region,
+          device: row.device,
+          output_tokens: row.output_tokens,
+          trace_id: hex(row),
+          log_id: logId(row),
+        }));
+      expect(rows).toEqual(expected);
+    });
+
+    test('hours by region and device have their p95', async () => {
+      const { rows } = await run(sqlOf(FIRST_TOKEN.panelIds.clientTtftByHour), variables);
+      const seen = visible.filter((row) => row.ttft_ms !== null && !(row.flags & FLAG_BITS.suspended));
+      const cells = byCell(seen);
+      expect(new Set(rows.map((row) => row['region / device']))).toEqual(new Set(cells.keys()));
+      for (const row of rows) {
+        const cell = cells.get(String(row['region / device'])) ?? [];
+        const slowest = cell.toSorted((a, b) => Number(b.ttft_ms) - Number(a.ttft_ms))[0];
+        expect(row).toMatchObject({
+          requests: String(cell.length),
+          trace_id: slowest && hex(slowest),
+          log_id: slowest && logId(slowest),
+        });
+        for (const hour of HOUR_COLUMNS) {
+          const values = cell.filter((each) => localHour(each) === Number(hour)).map((each) => Number(each.ttft_ms));
+          if (values.length === 0) expect(row[hour]).toBeNull();
+          else expect(row[hour]).toBeCloseTo(percentile(values, 0.95), 6);
+        }
+      }
+    });
+
+    test('the waterfall has the ten slowest, and its bars are as long as the client waited', async () => {
+      const { rows } = await run(sqlOf(FIRST_TOKEN.panelIds.attributionWaterfall), variables);
+      const slowest = tenSlowest(visible);
+      expect(rows.map((row) => row['trace_id'])).toEqual(slowest.map(hex));
+      for (const [index, row] of rows.entries()) {
+        const request = slowest[index] as Stored;
+        for (const part of WATERFALL_PARTS) {
+          const ns = request[`${part}_ns`];
+          expect(row[part]).toEqual(ns === null ? null : Number(ns) / 1e6);
+        }
+        const length = WATERFALL_PARTS.reduce((sum, part) => sum + Number(row[part] ?? 0), 0);
+        expect(length).toBeCloseTo(Number(request.ttft_ms), 6);
+        expect(row['request']).toBe(
+          `${hex(request).slice(0, 8)} ${request.model ?? 'unknown'}: ${dominant(request)[0]}`,
+        );
+        expect(row['log_id']).toBe(logId(request));
+      }
+    });
+
+    test('the table has the same ten, with their facts', async () => {
+      const { rows } = await run(sqlOf(FIRST_TOKEN.panelIds.slowestRequests), variables);
+      const expected = tenSlowest(visible).map((row) => ({
+        started_at: row.started_at,
+        model: row.model,
+        route: row.route,
+        region: row.region,
+        device: row.device,
+        ttft_client: row.ttft_ms,
+        ttft_server: Number(row.server_ttft_ns) / 1e6,
+        tpot: row.tpot_ms,
+        dominant_stage: dominant(row)[0],
+        dominant_share: expect.closeTo(dominant(row)[1] / 1e6 / Number(row.ttft_ms), 9),
+        flags: flagsOf(row.flags).join(', '),
+        status: row.status,
+        trace_id: hex(row),
+        log_id: logId(row),
+      }));
+      expect(rows).toEqual(expected);
+    });
+  });
+
+  describe.each(sqlTargets)('$title', ({ panel, rawSql }) => {
+    test('reads only the partitions of its time range', async () => {
+      const { rows } = await run(`EXPLAIN ${rawSql}`, options);
+      const scanned = rows.map((row) => String(row['QUERY PLAN']).match(/ on (requests_\d+)/)?.[1]).filter(Boolean);
+      expect([...new Set(scanned)].sort()).toEqual(
+        ['08', '09', '10', '11', '12'].map((day) => `requests_202603${day}`),
+      );
+    });
+
+    test('every override and link names columns that the query yields', async () => {
+      const { fields } = await run(rawSql, options);
+      const columns = fields.map((field) => field.name);
+      for (const { matcher, properties } of panel.fieldConfig?.overrides ?? []) {
+        if (matcher.id === 'byName') expect(columns).toContain(matcher.options);
+        for (const [, column] of JSON.stringify(properties).matchAll(/__data\.fields\.(\w+)/g)) {
+          expect(columns).toContain(column);
+        }
+      }
+      for (const [, column] of JSON.stringify(panel.options).matchAll(
+        /"(?:id":"byName","options|xField)":"([^"]+)"/g,
+      )) {
+        expect(columns).toContain(column);
+      }
+    });
+  });
+});
+
+function byCell(rows: readonly Stored[]): Map<string, Stored[]> {
+  const cells = new Map<string, Stored[]>();
+  for (const row of rows) {
+    const cell = `${labelOf(row, 'region')} / ${labelOf(row, 'device')}`;
+    cells.set(cell, [...(cells.get(cell) ?? []), row]);
+  }
+  return cells;
+}
