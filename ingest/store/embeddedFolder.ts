@@ -76,6 +76,7 @@ async function makeFolder({ folder, binaries, user }: Place): Promise<void> {
     ];
     await run(initdb, options, { ...user, cwd: path.dirname(initdb), env: serverEnvironment() });
     await rename(passwordFile, path.join(fresh, PASSWORD_FILE));
+    await syncFolder(fresh);
     await rename(fresh, folder);
     await syncFolder(path.dirname(folder));
   } catch (cause) {

@@ -9,7 +9,7 @@ import { readLockFile } from './embeddedLock.ts';
 import type { Place } from './embeddedUser.ts';
 
 const POLL_MS = 10;
-/** A fast shutdown writes a checkpoint. When that takes longer the server is ended at once, and replays its log at the next start. */
+/** A fast shutdown writes a checkpoint. If that takes longer, the server ends at once and replays its log at the next start. */
 const FAST_STOP_MS = 5_000;
 
 /**
@@ -22,8 +22,8 @@ const LIFELINE = '( ( read -r word <&3 || kill -INT $$ ) >/dev/null 2>&1 & ); ex
 
 export interface ServerProcess {
   pid: number;
-  /** Resolves when the process has gone; with how it ended where nobody asked it to. */
-  ended: Promise<string | undefined>;
+  /** Resolves when the process has gone, with how it ended. */
+  ended: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ async function launch(place: Place, port: number, outputFd: number): Promise<Chi
   return child;
 }
 
-function watchEnd(child: ChildProcess): Promise<string | undefined> {
+function watchEnd(child: ChildProcess): Promise<string> {
   const lifeline = child.stdio[3] as Socket;
   lifeline.on('error', () => undefined);
   lifeline.unref();

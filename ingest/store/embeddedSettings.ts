@@ -6,9 +6,9 @@ import type { ServerUser } from './embeddedUser.ts';
 /**
  * Written anew at each start, so that a release's settings reach folders that older ones made. `ALTER SYSTEM` overrides them.
  *
- * A commit is durable (fsync, synchronous_commit): a 202 answer rests on it. Compressed full pages halve the WAL of random
- * updates. JIT costs more than it saves on statements of milliseconds. No Unix socket: it saves some 15 µs a statement where a flush
- * takes milliseconds, and its path may not be longer than 107 bytes, which a deep DATA_DIR is.
+ * A commit is durable (fsync, synchronous_commit): a 202 answer rests on it. Whole pages are compressed in the log (pglz: the build
+ * has no lz4). JIT costs more than it saves on statements of milliseconds. No Unix socket: it saves about 4 µs a statement where a
+ * flush takes milliseconds, and its path may not be longer than 107 bytes, which that of a deep DATA_DIR is.
  */
 const SETTINGS = `# Written by Firsttoken at each start. Use ALTER SYSTEM to override.
 listen_addresses = '127.0.0.1'

@@ -50,9 +50,9 @@ test('a second run through a pool changes nothing and leaves the pool usable', a
     const before = await pool.query('SELECT * FROM kysely_migration');
     await migrate(pool);
     expect((await pool.query('SELECT * FROM kysely_migration')).rows).toEqual(before.rows);
-    const locks = await pool.query(
-      "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-    );
+    const locks = await pool.query(`
+      SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+      WHERE locktype = 'advisory' AND datname = current_database()`);
     expect(locks.rowCount).toBe(0);
   } finally {
     await pool.end();
