@@ -33,7 +33,12 @@ export async function startIngestDouble(): Promise<IngestDouble> {
   const waiting = new Set<() => void>();
   const server = http.createServer(async (req, res) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk);
+    try {
+      for await (const chunk of req) chunks.push(chunk);
+    } catch {
+      // The sender gave up in the middle of its post.
+      return;
+    }
     const body = Buffer.concat(chunks);
     const lines = body.toString().split('\n').filter(Boolean);
     const post = {

@@ -131,6 +131,7 @@ test('an answer cut off in the middle is tried again', async () => {
   let connections = 0;
   const cutting = net.createServer((socket) => {
     connections++;
+    socket.on('error', () => undefined);
     socket.once('data', () => socket.end('HTTP/1.1 202 Accepted\r\nContent-Length: 100\r\n\r\nhalf'));
   });
   await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve));

@@ -171,6 +171,31 @@ group('stamps', () => {
     expect(taken(record?.timing_trace)).toBe('01-----');
   });
 
+  test.each([
+    ['compressed above us, cannot be read', true, '01-----'],
+    ['compressed below us, is read as it comes', false, '01---56'],
+  ])('an event stream that is %s', async (_name, above, stamps) => {
+    const { url } = await start(
+      () => undefined,
+      {},
+      (timed) => (req, res) => {
+        const { writeHead } = res;
+        // What compresses names its encoding only when the start is written.
+        res.writeHead = (...args: unknown[]) => {
+          res.setHeader('Content-Encoding', 'gzip');
+          return Reflect.apply(writeHead, res, args);
+        };
+        timed(req, res, () => {
+          if (above) res.setHeader('Content-Encoding', 'gzip');
+          res.writeHead(200, SSE);
+          res.end(TOKEN);
+        });
+      },
+    );
+    await ask(url);
+    expect(taken((await recordsOf(server!))[0]?.timing_trace)).toBe(stamps);
+  });
+
   test("an app's own function decides, and may fail", async () => {
     const { url } = await start(
       (_req, res) => {
@@ -353,7 +378,9 @@ group('one record per request', () => {
         gone.give();
       });
     });
-    http.get(url, { agent: false }, (res) => res.once('data', () => res.destroy()));
+    http
+      .get(url, { agent: false }, (res) => res.on('error', () => undefined).once('data', () => res.destroy()))
+      .on('error', () => undefined);
     await gone.given;
     await recordsOf(server!);
     expect(ingest.records).toHaveLength(1);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenPreset, TokenUsage } from '../../contract/tokens.ts';
-import { type AnswerReader, createAnswerReader } from './answerReader.ts';
+import { type AnswerReader, type AnswerStart, createAnswerReader } from './answerReader.ts';
 import { amendHeader, headerValue, type WriteHeadArguments, withHeader } from './responseHeaders.ts';
 import { nowNs, type Stamps } from './stamps.ts';
 import { guarded } from './warnings.ts';
@@ -28,7 +28,7 @@ export interface ResponseWatch {
 export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: ResponseWatch): void {
   const { stamps } = watch;
   const { writeHead, write, end, flushHeaders } = res;
-  let startArgs: WriteHeadArguments | undefined;
+  let start: AnswerStart | undefined;
   let headerAsWritten: string | undefined;
   let holdTimer: NodeJS.Timeout | undefined;
   let answer: AnswerReader | undefined;
@@ -55,18 +55,12 @@ export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: 
     headerAsWritten = undefined;
   };
 
-  const readerOf = (): AnswerReader => {
-    const args = startArgs ?? [res.statusCode];
-    return createAnswerReader(
-      {
-        method: req.method,
-        status: res.statusCode,
-        contentType: headerValue(res, args, 'content-type'),
-        contentEncoding: headerValue(res, args, 'content-encoding'),
-      },
-      watch.preset,
-    );
-  };
+  const describeStart = (args: WriteHeadArguments): AnswerStart => ({
+    method: req.method,
+    status: Number(args[0]),
+    contentType: headerValue(res, args, 'content-type'),
+    contentEncoding: headerValue(res, args, 'content-encoding'),
+  });
 
   const read = (chunk: unknown, encoding: unknown): boolean => {
     const bytes =
@@ -74,7 +68,7 @@ export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: 
         ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
         : chunk;
     if (!(bytes instanceof Uint8Array) || bytes.length === 0) return false;
-    answer ??= readerOf();
+    answer ??= createAnswerReader(start ?? describeStart([res.statusCode]), watch.preset);
     return answer.read(bytes);
   };
 
@@ -98,6 +92,8 @@ export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: 
   };
 
   const addHeaders = (args: WriteHeadArguments): WriteHeadArguments => {
+    // Now, not at the first chunk: what compresses below us names its encoding only later, and we read the text above it.
+    start = describeStart(args);
     const value = stamps.toString();
     const timed = withHeader(args, TIMING_TRACE_HEADER, value);
     if (timed === args) return args;
@@ -118,7 +114,6 @@ export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: 
     writeHead(...args: WriteHeadArguments) {
       if (res.headersSent) return Reflect.apply(writeHead, res, args);
       const withOurs = guarded('internal', () => addHeaders(args)) ?? args;
-      startArgs = args;
       const result = Reflect.apply(writeHead, res, withOurs);
       if (!inside && watch.holdMs > 0) holdTimer = setTimeout(releaseStart, watch.holdMs).unref();
       return result;
