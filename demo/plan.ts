@@ -17,6 +17,8 @@ import { type ScenarioName, scenarioOf, scenarioWeights } from './scenarios.ts';
  */
 export interface RequestPlan {
   readonly index: number;
+  /** It starts while a pulse of load lasts. */
+  readonly pulse: boolean;
   readonly scenario: ScenarioName;
   readonly model: string;
   readonly route: string;
@@ -77,6 +79,19 @@ const ROUTES = [
   ['/api/summarize', 2],
   ['/api/agent', 2],
 ] as const;
+const VARIANTS = [
+  ['fp16', 6],
+  ['int4', 4],
+] as const;
+const TIERS = [
+  ['normal', 8],
+  ['vip', 2],
+] as const;
+const REGIONS = [
+  ['eu-west', 5],
+  ['us-east', 3],
+  ['ap-south', 2],
+] as const;
 const CONNECTIONS = {
   desktop: [
     ['ethernet', 4],
@@ -98,6 +113,15 @@ const DEVICE_WEIGHTS = [
   ['tablet', 10],
 ] as const;
 
+/** All values that plans have for a label. */
+export const LABELS_OF_PLANS = {
+  model: MODELS.map(({ name }) => name),
+  route: ROUTES.map(([name]) => name),
+  variant: VARIANTS.map(([name]) => name),
+  tier: TIERS.map(([name]) => name),
+  region: REGIONS.map(([name]) => name),
+} as const;
+
 export function planRequest(seed: number, index: number, pulse: boolean): RequestPlan {
   const purpose = (name: string): Random => randomStream(seed, `${name} ${index}`);
 
@@ -109,10 +133,7 @@ export function planRequest(seed: number, index: number, pulse: boolean): Reques
     who,
     MODELS.map((each) => [each, each.weight] as const),
   );
-  const variant = drawWeighted(who, [
-    ['fp16', 6],
-    ['int4', 4],
-  ]);
+  const variant = drawWeighted(who, VARIANTS);
   const route = drawWeighted(who, ROUTES);
   const device = drawWeighted(who, DEVICE_WEIGHTS);
 
@@ -127,19 +148,13 @@ export function planRequest(seed: number, index: number, pulse: boolean): Reques
 
   return {
     index,
+    pulse,
     scenario: scenarioName,
     model: model.name,
     route,
     variant,
-    tier: drawWeighted(who, [
-      ['normal', 8],
-      ['vip', 2],
-    ]),
-    region: drawWeighted(who, [
-      ['eu-west', 5],
-      ['us-east', 3],
-      ['ap-south', 2],
-    ]),
+    tier: drawWeighted(who, TIERS),
+    region: drawWeighted(who, REGIONS),
     backend: `gpu-0${drawInteger(who, 1, 4)}`,
     device,
     connection: drawWeighted(who, CONNECTIONS[device] as readonly (readonly [Connection, number])[]),

@@ -1,0 +1,82 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import express, { type Request, type Response } from 'express';
+import { describe, mark, span, type TimingHandler, timing } from '../middleware/node/index.ts';
+import { streamCompletion } from './completion.ts';
+import { LABELS_OF_PLANS, type RequestPlan } from './plan.ts';
+import { planFromHeaders } from './planHeaders.ts';
+
+export interface BackendOptions {
+  readonly seed: number;
+  readonly ingestUrl: string;
+  readonly token: string;
+}
+
+export interface Backend {
+  readonly app: express.Express;
+  /** The middleware of the app: what it has posted, and how to end it. */
+  readonly timing: TimingHandler;
+}
+
+/**
+ * A chat backend that computes nothing: each stage takes the time that was drawn for it, and the answer streams in the form of OpenAI
+ * chat completions. It measures itself as a real one would, with the middleware and a `mark` after each stage.
+ */
+export function createBackend({ seed, ingestUrl, token }: BackendOptions): Backend {
+  const app = express();
+  app.disable('x-powered-by');
+  const middleware = timing({ ingestUrl, token, tokens: 'openai-chat' });
+  app.use(middleware);
+  app.use(express.json());
+  app.post([...LABELS_OF_PLANS.route], async (request, response) => {
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    try {
+      await answer(request, response, planFromHeaders(seed, request.headers), seed, left.signal);
+    } catch (error) {
+      // Who leaves early ends the generation; anything else is Express's to answer.
+      if (!left.signal.aborted) throw error;
+    }
+  });
+  return { app, timing: middleware };
+}
+
+async function answer(
+  request: Request,
+  response: Response,
+  plan: RequestPlan,
+  seed: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const promptTokens = Math.ceil(String(request.body?.messages?.[0]?.content ?? '').length / 4);
+  describe({
+    model: plan.model,
+    route: plan.route,
+    variant: plan.variant,
+    tier: plan.tier,
+    backend: plan.backend,
+    quantization: plan.variant,
+    decoding: plan.tokensPerEvent > 1 ? 'speculative' : 'greedy',
+    prompt_tokens: promptTokens,
+    cached_tokens: Math.floor(promptTokens * plan.cachedShare),
+    batch_size: plan.batchSize,
+  });
+  const spend = (ms: number): Promise<void> => wait(ms, undefined, { signal });
+
+  await span('parse', () => spend(plan.parseMs));
+  if (plan.dbMs !== null) await span('db', () => spend(plan.dbMs!));
+  await spend(plan.preprocessMs - plan.parseMs);
+  mark('preprocess');
+
+  await spend(plan.kvLoadMs);
+  mark('kv_load');
+
+  const queuedAtMs = performance.now();
+  if (plan.queueMs > 0) await spend(plan.queueMs);
+  describe({ server_timing: `queue;dur=${(performance.now() - queuedAtMs).toFixed(3)}` });
+  await spend(plan.firstForwardMs);
+  mark('first_token');
+
+  await spend(plan.serializeMs);
+  const usage = request.body?.stream_options ?? {};
+  await streamCompletion(response, { plan, seed, promptTokens, usage, signal });
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type { DemoOptions } from './arguments.ts';
+import { createBeaconSender } from './beaconSender.ts';
+import { createFigureReader } from './figures.ts';
+import { findDashboards } from './links.ts';
+import { createProgress } from './progress.ts';
+import { createPlainScreen, createTerminalScreen, type Screen } from './screen.ts';
+import type { ServiceReady } from './service.ts';
+import { serviceEnvironment } from './serviceEnvironment.ts';
+import type { ServingReady, ServingReport } from './serving.ts';
+import { aborted, type StopSignals, watchStopSignals } from './signals.ts';
+import { startChild } from './startChild.ts';
+import { startTraffic } from './traffic.ts';
+import { faultsOf } from './verdict.ts';
+
+/** The longest answers take a quarter of a minute; what is still open then is left, as by closing pages. */
+const DRAIN_WITHIN_MS = 20_000;
+/** Records of the middleware are posted within seconds of the end of their stream. */
+const JOIN_WITHIN_MS = 15_000;
+const FORCED_STOP_WITHIN_MS = 3_000;
+const STOPPED_BY_SIGNAL = 130;
+
+type Stop = (withinMs?: number) => Promise<void>;
+
+/** Runs the demo to its end. @returns the exit code */
+export async function runDemo(options: DemoOptions): Promise<number> {
+  const plain = options.plain || !process.stdout.isTTY || Boolean(process.env['NO_COLOR']);
+  const screen = plain ? createPlainScreen(process.stdout) : createTerminalScreen(process.stdout);
+  const signals = watchStopSignals();
+  const stops: Stop[] = [];
+  const stopAll = async (): Promise<void> => {
+    const withinMs = signals.forced.aborted ? FORCED_STOP_WITHIN_MS : undefined;
+    // Last started, first stopped: the middleware still posts while the service listens.
+    for (const stop of stops.splice(0).reverse()) await stop(withinMs);
+  };
+  try {
+    return await run(options, screen, plain, signals, stops);
+  } catch (error) {
+    if (signals.asked.aborted) {
+      screen.say('stopped');
+      return STOPPED_BY_SIGNAL;
+    }
+    screen.say(`demo: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  } finally {
+    await stopAll();
+    screen.close();
+    signals.close();
+  }
+}
+
+async function run(
+  options: DemoOptions,
+  screen: Screen,
+  plain: boolean,
+  signals: StopSignals,
+  stops: Stop[],
+): Promise<number> {
+  const beganMs = performance.now();
+  const token = randomBytes(16).toString('base64url');
+  const dataDir = process.env['DATA_DIR']?.trim() || path.join('.data', 'demo');
+
+  screen.say(`starting PostgreSQL and the ingest service in ${dataDir} …`);
+  const environment = await serviceEnvironment(process.env, { token, dataDir });
+  const service = await startChild<ServiceReady>('service.ts', {}, environment, signals.asked);
+  stops.push(service.stop);
+  const { publicUrl, adminUrl, databaseUrl } = service.ready;
+  const seconds = ((performance.now() - beganMs) / 1_000).toFixed(1);
+  screen.say(`  up after ${seconds} s: reports on ${publicUrl}, metrics on ${adminUrl}`);
+
+  screen.say('starting the simulated backend and its gateway …');
+  const servingInput = { seed: options.seed, ingestUrl: publicUrl, token };
+  const serving = await startChild<ServingReady, ServingReport>('serving.ts', servingInput, process.env, signals.asked);
+  stops.push(serving.stop);
+  screen.say(`  up: chat requests on ${serving.ready.gatewayUrl}`);
+
+  const reader = createFigureReader(databaseUrl);
+  stops.push(reader.close);
+  const since = await reader.now();
+  const sender = createBeaconSender(publicUrl);
+  const { gatewayUrl } = serving.ready;
+  const traffic = startTraffic({ ...options, gatewayUrl, send: sender.send });
+  const progress = createProgress({
+    options,
+    plain,
+    screen,
+    reader,
+    since,
+    sender,
+    traffic,
+    serving,
+    links: { publicUrl, adminUrl, token, dashboards: findDashboards() },
+  });
+  stops.push(progress.stop);
+
+  const died = Promise.race([service.ended, serving.ended]).then((how) => {
+    throw new Error(how);
+  });
+  // A death after the end is no news.
+  died.catch(() => undefined);
+  const forced = aborted(signals.forced).then(() => {
+    throw new Error('stopped');
+  });
+  forced.catch(() => undefined);
+  const orEnd = <T>(work: Promise<T>): Promise<T> => Promise.race([work, died, forced]);
+
+  await orEnd(Promise.race([traffic.startedAll, aborted(signals.asked)]));
+  traffic.stopStarting();
+  progress.phase = 'letting streams finish; Ctrl-C stops at once';
+  await orEnd(traffic.drain(DRAIN_WITHIN_MS));
+  progress.phase = 'waiting for the last halves';
+  await orEnd(progress.joinedOrLate(JOIN_WITHIN_MS));
+  const result = await orEnd(progress.finish());
+
+  const faults = faultsOf(result);
+  for (const fault of faults) screen.say(`demo: ${fault}`);
+  if (faults.length === 0) screen.say('All joined, none rejected.');
+  screen.say(`The rows stay in ${dataDir}.`);
+  return faults.length === 0 ? 0 : 1;
+}

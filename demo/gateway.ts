@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { planFromHeaders } from './planHeaders.ts';
+
+/**
+ * The hop in front of the backend: holds each request for some milliseconds, then passes it and its stream on as the bytes come. For
+ * the requests of the buffering proxy it passes the answer on in one piece, at its end.
+ *
+ * @param upstreamPort of the backend, on loopback
+ */
+export function createGateway(seed: number, upstreamPort: number): Server {
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer(async (incoming, response) => {
+    const plan = planFromHeaders(seed, incoming.headers);
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    try {
+      await wait(plan.gatewayHoldMs, undefined, { signal: left.signal });
+      const answer = await ask(incoming, response, agent, upstreamPort);
+      await (plan.buffered ? passOnAtItsEnd(answer, response) : passOn(answer, response));
+    } catch {
+      if (response.headersSent || left.signal.aborted) response.destroy();
+      else response.writeHead(502).end();
+    }
+  });
+  server.once('close', () => agent.destroy());
+  return server;
+}
+
+async function ask(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  agent: Agent,
+  port: number,
+): Promise<IncomingMessage> {
+  const { method, url: path, headers } = incoming;
+  const upstream = request({ agent, host: '127.0.0.1', port, method, path, headers });
+  // Who leaves in front ends the generation behind.
+  response.once('close', () => upstream.destroy());
+  incoming.pipe(upstream);
+  const [answer] = (await once(upstream, 'response')) as [IncomingMessage];
+  // Destroyed above; whether the answer came whole is for its reader to see.
+  upstream.on('error', () => undefined);
+  return answer;
+}
+
+/** The framing is each hop's own. */
+function startResponse(answer: IncomingMessage, response: ServerResponse): void {
+  const {
+    connection: _connection,
+    'keep-alive': _keepAlive,
+    'transfer-encoding': _framing,
+    ...headers
+  } = answer.headers;
+  response.writeHead(answer.statusCode ?? 502, headers);
+}
+
+function passOn(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  startResponse(answer, response);
+  // A stream that breaks behind breaks in front as well: never as if it had ended.
+  return new Promise((resolve, reject) => {
+    pipeline(answer, response, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+async function passOnAtItsEnd(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  startResponse(answer, response);
+  response.end(Buffer.concat(chunks));
+}

@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export interface LinkFacts {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  readonly token: string;
+  /** A request to look at; null while there is none. */
+  readonly traceId: string | null;
+  readonly dashboards: string;
+}
+
+const DASHBOARD_FOLDER = 'provisioning/grafana/dashboards';
+
+/** The generated dashboards, or how to generate them. */
+export function findDashboards(): string {
+  try {
+    const files = readdirSync(fileURLToPath(new URL(`../${DASHBOARD_FOLDER}`, import.meta.url)));
+    const [first, ...others] = files.filter((file) => file.endsWith('.json')).sort();
+    if (first !== undefined)
+      return `${DASHBOARD_FOLDER}/${first}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+  } catch {
+    // Not generated yet.
+  }
+  return 'npm run dashboards writes them';
+}
+
+/** What to open next. The command is cut where a shell lets it be cut, so that it can be copied from 80 columns. */
+export function renderLinks({ publicUrl, adminUrl, token, traceId, dashboards }: LinkFacts): string[] {
+  const request =
+    traceId === null
+      ? ['  request     with the first finished one']
+      : [
+          `  request     curl -H 'Authorization: Bearer ${token}' \\`,
+          `              ${publicUrl}/v1/requests/${traceId}`,
+        ];
+  return [
+    'open next',
+    `  metrics     ${adminUrl}/metrics`,
+    ...request,
+    `  dashboards  ${dashboards}`,
+    '  more        README.md',
+  ];
+}

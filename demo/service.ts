@@ -1,0 +1,17 @@
+import { readConfig } from '../ingest/config.ts';
+import { createLog } from '../ingest/log.ts';
+import { startService } from '../ingest/service.ts';
+import { runAsChild } from './childProcess.ts';
+
+/** The process of the ingest service itself, as `npm start` runs it; its settings come through the environment. */
+export interface ServiceReady {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  readonly databaseUrl: string;
+}
+
+await runAsChild<unknown, ServiceReady>(async () => {
+  const config = readConfig(process.env);
+  const { publicUrl, adminUrl, databaseUrl, failed, stop } = await startService(config, createLog(config.logLevel));
+  return { ready: { publicUrl, adminUrl, databaseUrl }, failed, stop };
+});
