@@ -4,7 +4,7 @@ import { createAdminApp, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import type { IngestDeps } from './pipeline/ingest.ts';
-import { Labels } from './pipeline/labels.ts';
+import { CAPPED_LABELS, Labels } from './pipeline/labels.ts';
 import { measure } from './pipeline/measure.ts';
 import { createMetrics } from './registry.ts';
 import { beaconsRoute } from './routes/beacons.ts';
@@ -68,7 +68,9 @@ export async function startService(config: Config, log: Log, now?: string): Prom
       regionHeader: config.regionHeader,
       acceptValues: (values) => acceptLabelValues(pool, values, MAX_LABEL_VALUES),
     });
-    labels.learn(await readLabelValues(pool));
+    // What the operator vouches for goes into the dictionary too: dashboards offer what stands there.
+    const known = CAPPED_LABELS.flatMap((label) => config.knownValues[label].map((value) => ({ label, value })));
+    labels.learn(await acceptLabelValues(pool, known, MAX_LABEL_VALUES));
     const learning = setInterval(() => {
       readLabelValues(pool).then(
         (values) => labels.learn(values),

@@ -4,7 +4,8 @@ import { type Kysely, sql } from 'kysely';
  * The row is the join: one row of `requests` per trace, to which each half adds what it knows.
  *
  * Columns are ordered by width (8 bytes, 4, 2, 1, then text), which saves the padding between them. Nothing that a later half sets
- * is indexed, and pages keep room, so that an update stays in its page (HOT) and writes no index.
+ * is indexed, and partitions keep room on their pages (ingest/store/partitions.ts), so that an update stays in its page (HOT) and
+ * writes no index.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE TYPE stream_status AS ENUM ('streaming', 'complete', 'aborted', 'truncated', 'error', 'no_output')`.execute(
@@ -89,7 +90,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         least(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns, server_ttft_ns,
               unattributed_ns, gateway_ns, network_ns, render_ns) >= 0),
       CONSTRAINT server_stages_under_an_hour CHECK (
-        greatest(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns) <= 7 * 3600000000000),
+        greatest(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns) <= 3600000000000),
       CONSTRAINT client_times_within_a_day CHECK (
         least(ttft_ms, ttft_visible_ms, end_ms) >= 0 AND greatest(ttft_ms, ttft_visible_ms, end_ms) <= 86400000),
       CONSTRAINT measures_not_negative CHECK (

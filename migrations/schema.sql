@@ -94,7 +94,7 @@ CREATE TABLE requests (
   CONSTRAINT client_times_within_a_day CHECK (LEAST(ttft_ms, ttft_visible_ms, end_ms) >= 0::double precision AND GREATEST(ttft_ms, ttft_visible_ms, end_ms) <= 86400000::double precision),
   CONSTRAINT counts_not_negative CHECK (LEAST(seq, output_tokens, prompt_tokens, cached_tokens, prompt_chars, server_output_tokens, batch_size::integer) >= 0),
   CONSTRAINT measures_not_negative CHECK (LEAST(tpot_ms, gap_max_ms, gap_mean_ms, gap_stddev_ms, first20_mean_ms, window10_stddev_max_ms, first_screen_ms, render_p50_ms, render_max_ms, gateway_request_ms) >= 0::double precision),
-  CONSTRAINT server_stages_under_an_hour CHECK (GREATEST(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns) <= (7 * '3600000000000'::bigint)),
+  CONSTRAINT server_stages_under_an_hour CHECK (GREATEST(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns) <= '3600000000000'::bigint),
   CONSTRAINT stages_not_negative CHECK (LEAST(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns, server_ttft_ns, unattributed_ns, gateway_ns, network_ns, render_ns) >= 0),
   CONSTRAINT texts_not_long CHECK (GREATEST(length(model), length(route), length(variant), length(tier), length(backend), length(region), length(carrier), length(quantization), length(decoding), length(trace_ref), length(call_id)) <= 128)
 ) PARTITION BY RANGE (day);

@@ -8,10 +8,14 @@ import {
 import { formatLe } from '../../contract/metrics.ts';
 import { type ExposedMetric, escapeLabelValue, formatNumber } from './exposition.ts';
 
+/** Gauges with the suffix of counters, to which promtool objects; the same counts come by type under names without it. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 /** prom-client's metrics of the process and of Node: CPU, memory, handles, garbage collection, lag of the event loop. */
 export function processMetrics(): ExposedMetric[] {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   return registry.getMetricsAsArray().map(({ name, help, type }) => ({
     name,
     help,
