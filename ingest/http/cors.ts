@@ -23,6 +23,8 @@ export function createOriginCheck(origins: readonly string[] | null): (request: 
       headers: {
         'access-control-allow-origin': origin,
         'access-control-allow-credentials': 'true',
+        // A page's script sees no other header than the plainest, and has to wait as long as this one says.
+        'access-control-expose-headers': 'retry-after',
         vary: 'Origin',
       },
     };

@@ -23,13 +23,16 @@ export class RateLimit {
     this.#burst = perSecond * BURST_SECONDS;
   }
 
-  /** @returns 0 when the events may pass, else the whole seconds to wait */
-  take(address: string, events: number, nowMs = performance.now()): number {
+  /**
+   * @param paid events of the same post that were charged before: a bucket that was full then still counts as full
+   * @returns 0 when the events may pass, else the whole seconds to wait
+   */
+  take(address: string, events: number, paid = 0, nowMs = performance.now()): number {
     if (this.#perSecond === 0) return 0;
     const known = this.#buckets.get(address);
     const refilled = known === undefined ? this.#burst : known.tokens + ((nowMs - known.atMs) / 1000) * this.#perSecond;
     const tokens = Math.min(this.#burst, refilled);
-    const needed = Math.min(events, this.#burst);
+    const needed = Math.min(events, this.#burst - paid);
     const passes = tokens >= needed;
     this.#buckets.delete(address);
     this.#buckets.set(address, { tokens: passes ? tokens - events : tokens, atMs: nowMs });

@@ -46,7 +46,7 @@ export function beaconsRoute(config: Config, deps: IngestDeps): HotRoute {
     const events = parseBody(body.value);
     if (!events.ok) return refuse(events.rejection);
     // The first event was paid for before its body was read.
-    const moreSeconds = events.value.length > 1 ? rate.take(address, events.value.length - 1) : 0;
+    const moreSeconds = events.value.length > 1 ? rate.take(address, events.value.length - 1, 1) : 0;
     if (moreSeconds > 0) return refuse(RATE_LIMITED, { 'retry-after': String(moreSeconds) });
 
     const surroundings: Surroundings = {
