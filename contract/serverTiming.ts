@@ -1,7 +1,7 @@
 /**
  * The `Server-Timing` header as browsers read it (W3C Server Timing, with the results agreed for odd headers): the first of
- * two equal parameters wins even when it is broken, text after a value up to the next `,` or `;` is skipped, and a syntax error
- * ends the list without losing what came before.
+ * two equal parameters wins even when it is broken, text after a value up to the next `,` or `;` is skipped, a quote that is never
+ * closed takes the rest of the header with it, and a syntax error ends the list without losing what came before.
  * @see https://www.w3.org/TR/server-timing/#the-server-timing-header-field
  */
 export interface ServerTimingEntry {
@@ -39,6 +39,7 @@ export function parseServerTiming(header: string): ServerTimingEntry[] {
   const value = (): string => {
     const quoted = match(QUOTED);
     if (quoted) return quoted[1]!.replace(/\\(.)/gs, '$1');
+    if (header[position] === '"') position = header.length;
     return match(TOKEN)?.[0] ?? '';
   };
 
