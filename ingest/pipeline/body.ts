@@ -18,7 +18,8 @@ export function parseBody(body: Buffer): Result<ParsedEvent[]> {
   const text = body.toString('utf8').replace(/^\uFEFF/, '');
   const firstBreak = text.indexOf('\n');
   // Trying the first line tells NDJSON from one pretty-printed value, and costs a batch nothing.
-  const lines = firstBreak >= 0 && parseJson(text.slice(0, firstBreak)) !== undefined;
+  const hasMore = firstBreak >= 0 && !BLANK.test(text.slice(firstBreak));
+  const lines = hasMore && parseJson(text.slice(0, firstBreak)) !== undefined;
   if (!lines) {
     const whole = parseJson(text);
     if (whole !== undefined) return Array.isArray(whole.value) ? eventsOf(whole.value) : accept([whole]);
