@@ -43,11 +43,11 @@ export async function streamCompletion(response: ServerResponse, completion: Com
   const gaps = gapsMs(completion);
   let tokens = 0;
   for (let events = 0; tokens < plan.outputTokens; events++) {
+    if (events > 0) await wait(gaps.next().value, undefined, { signal });
     if (plan.interruption === 'cut' && events === plan.interruptAfterEvents) {
       response.destroy();
       return;
     }
-    if (events > 0) await wait(gaps.next().value, undefined, { signal });
     const reasoning = tokens < plan.reasoningTokens;
     const count = Math.min(plan.tokensPerEvent, plan.outputTokens - tokens);
     tokens += count;

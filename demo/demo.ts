@@ -67,7 +67,8 @@ async function run(
   stops.push(service.stop);
   const { publicUrl, adminUrl, databaseUrl } = service.ready;
   const seconds = ((performance.now() - beganMs) / 1_000).toFixed(1);
-  screen.say(`  up after ${seconds} s: reports on ${publicUrl}, metrics on ${adminUrl}`);
+  screen.say(`  up after ${seconds} s; reports to ${publicUrl}`);
+  screen.say(`  metrics on ${adminUrl}`);
 
   screen.say('starting the simulated backend and its gateway …');
   const servingInput = { seed: options.seed, ingestUrl: publicUrl, token };
@@ -81,6 +82,10 @@ async function run(
   const sender = createBeaconSender(publicUrl);
   const { gatewayUrl } = serving.ready;
   const traffic = startTraffic({ ...options, gatewayUrl, send: sender.send });
+  stops.push(async () => {
+    traffic.stopStarting();
+    await traffic.drain(0);
+  });
   const progress = createProgress({
     options,
     plain,
@@ -107,7 +112,7 @@ async function run(
 
   await orEnd(Promise.race([traffic.startedAll, aborted(signals.asked)]));
   traffic.stopStarting();
-  progress.phase = 'letting streams finish; Ctrl-C stops at once';
+  progress.phase = 'finishing; Ctrl-C ends it';
   await orEnd(traffic.drain(DRAIN_WITHIN_MS));
   progress.phase = 'waiting for the last halves';
   await orEnd(progress.joinedOrLate(JOIN_WITHIN_MS));

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { CLIENT_FLAG_BITS, FLAG_BITS, type Flag, flagsOf } from '../contract/flags.ts';
+import { FLAG_BITS, type Flag, flagsOf } from '../contract/flags.ts';
 import { STAGES, type Stage } from '../contract/stages.ts';
 
 /** A column of a duration: `unattributed` is what no known stage covers. */
@@ -40,6 +40,8 @@ export interface SlowestRequest {
   readonly partsNs: PartsNs;
 }
 
+/** Remarks that explain a slow request. */
+const TELLING = FLAG_BITS.coalesced | FLAG_BITS.suspended | FLAG_BITS.hidden | FLAG_BITS.clock_anomaly;
 const UNSTEADY = FLAG_BITS.coalesced | FLAG_BITS.suspended;
 
 /**
@@ -145,7 +147,7 @@ function figuresOf(row: Row): Figures {
       ttftMs: Number(slowest['ttft_ms']),
       model: slowest['model'] as string | null,
       route: slowest['route'] as string | null,
-      flags: flagsOf(Number(slowest['flags']) & CLIENT_FLAG_BITS),
+      flags: flagsOf(Number(slowest['flags']) & TELLING),
       partsNs: partsOf((part) => slowest[`${part}_ns`] as number | null),
     },
   };

@@ -29,7 +29,13 @@ const SMALL_TABLE_SHARE = 0.01;
 export function renderTable(view: View, small: boolean): string[] {
   const { counts, figures } = view;
   const lines = [
-    `Firsttoken demo   ${clock(view.elapsedMs)}${view.runForMs === null ? '' : ` (load for ${clock(view.runForMs)})`}   ${view.ratePerSecond} requests/s   seed ${view.seed}   ${view.phase}`,
+    [
+      'Firsttoken demo',
+      `${clock(view.elapsedMs)}${view.runForMs === null ? '' : ` (load ${clock(view.runForMs)})`}`,
+      `${view.ratePerSecond}/s`,
+      `seed ${view.seed}`,
+      view.phase,
+    ].join('  '),
     '',
     `requests   ${whole(counts.started)} started   ${whole(counts.started - counts.open)} finished   ${whole(counts.open)} open   ${whole(view.rejected)} rejected${counts.heldBack > 0 ? `   ${whole(counts.heldBack)} held back` : ''}`,
     `streams    ${statuses(counts.byStatus)}`,
@@ -72,7 +78,7 @@ function statuses(byStatus: ReadonlyMap<StreamStatus, number>): string {
 function joinedText(figures: Figures | null): string {
   const share = figures && joinedShare(figures);
   if (!figures || share === null) return '-';
-  return `${percent(share)} of ${whole(figures.finals)} with a final beacon   (by the server's own record: ${percent(figures.direct / figures.finals)})`;
+  return `${percent(share)} of ${whole(figures.finals)} finished   (by the server's own record ${percent(figures.direct / figures.finals)})`;
 }
 
 function figureLines(figures: Figures | null): string[] {
@@ -112,8 +118,8 @@ function slowestText(figures: Figures | null): string {
   if (!slowest) return '-';
   const dominant = dominantPart(slowest.partsNs);
   const lead = dominant ? `${dominant.part} took ${shareText(dominant.share, 0)}` : 'no stage known';
-  const about = [slowest.model, slowest.route, ...slowest.flags].filter((text) => text !== null).join(' ');
-  return `${milliseconds(slowest.ttftMs)} to the first token: ${lead}   (${about})`;
+  const about = [...slowest.flags, slowest.model, slowest.route].filter((text) => text !== null).join(' ');
+  return `${milliseconds(slowest.ttftMs)}, ${lead}   (${about})`;
 }
 
 /** `812 ms`, `7.4 ms`, `12.3 s`. */
