@@ -21,8 +21,8 @@ export function measureStream(beacon: Beacon): StreamMeasures {
   const firstTokens = stats.first_tokens ?? null;
   return {
     tpotMs: tpot(beacon.ttft_ms ?? null, stats.last_token_ms ?? null, beacon.output_tokens ?? null, firstTokens ?? 1),
-    gapMaxMs: stats.max_ms ?? null,
-    gapMeanMs: stats.mean_ms ?? null,
+    gapMaxMs: stats.count >= 1 ? (stats.max_ms ?? null) : null,
+    gapMeanMs: stats.count >= 1 ? (stats.mean_ms ?? null) : null,
     gapStddevMs: stats.count >= 2 ? (stats.stddev_ms ?? null) : null,
     first20MeanMs: stats.first20_mean_ms ?? null,
     window10StddevMaxMs: stats.count >= WINDOW_GAPS ? (stats.window10_stddev_max_ms ?? null) : null,
@@ -68,13 +68,16 @@ function measureArrivals(
   let sum = 0;
   let max = 0;
   let first20MeanMs: number | null = null;
+  // When one event brought them all, they took no time that we saw.
+  let first20Seen = seen >= FIRST_TOKENS;
   let firstScreenMs: number | null = seen >= FIRST_SCREEN_TOKENS ? firstMs : null;
   for (let event = 1; event <= gaps; event++) {
     const gap = arrivals[event]! - arrivals[event - 1]!;
     sum += gap;
     if (gap > max) max = gap;
     seen += chunkTokens?.[event] ?? 1;
-    if (first20MeanMs === null && seen >= FIRST_TOKENS) {
+    if (!first20Seen && seen >= FIRST_TOKENS) {
+      first20Seen = true;
       first20MeanMs = tpot(firstMs, arrivals[event]!, seen, firstTokens);
     }
     if (firstScreenMs === null && seen >= FIRST_SCREEN_TOKENS) firstScreenMs = arrivals[event]!;
