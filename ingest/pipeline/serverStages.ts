@@ -91,26 +91,27 @@ function fillStages(stagesNs: ServerStagesNs, named: ReadonlyMap<ServerStage, nu
     if (claimed > most) overflow = true;
     return Math.max(0, Math.min(claimed, most));
   };
+  // By definition first_token begins when the KV cache is ready, so it holds the queue: a queue named beside it is a part of it.
+  const holdsQueue = stagesNs.first_token !== null || named.has('first_token');
   for (const stage of SERVER_TTFT_STAGES) {
     const claimed = named.get(stage);
-    if (stage === 'queue' || claimed === undefined || stagesNs[stage] !== null) continue;
+    if (claimed === undefined || stagesNs[stage] !== null || (stage === 'queue' && holdsQueue)) continue;
     stagesNs[stage] = grant(claimed, uncovered);
     uncovered -= stagesNs[stage];
   }
 
-  // By definition first_token begins when the KV cache is ready, so it holds the queue: a queue named beside it is a part of it.
   const queue = named.get('queue');
-  if (queue !== undefined) {
-    const firstToken = stagesNs.first_token;
-    stagesNs.queue = grant(queue, firstToken ?? uncovered);
-    if (firstToken !== null) stagesNs.first_token = firstToken - stagesNs.queue;
+  const firstToken = stagesNs.first_token;
+  if (queue !== undefined && firstToken !== null) {
+    stagesNs.queue = grant(queue, firstToken);
+    stagesNs.first_token = firstToken - stagesNs.queue;
   }
   return overflow;
 }
 
 function readTrace(timingTrace: string | readonly (string | number)[]): Result<TimingTrace> {
   if (typeof timingTrace === 'string') return parseTimingTrace(timingTrace);
-  if (timingTrace.some((stamp) => typeof stamp === 'number' && !Number.isSafeInteger(stamp))) return UNSAFE;
+  if (timingTrace.some((stamp) => Number.isInteger(stamp) && !Number.isSafeInteger(stamp))) return UNSAFE;
   return readStamps(timingTrace.map(String));
 }
 
