@@ -38,7 +38,7 @@ export interface ServerRecord {
   readonly sub_stages?: Readonly<Record<string, number>> | null;
   /** HTTP status of the response. */
   readonly status?: number | null;
-  /** The caller's span, 16 hex digits. */
+  /** The caller's span: 16 lower-case hex digits, not all zero. */
   readonly parent_span_id?: string | null;
 }
 
@@ -81,6 +81,6 @@ export const SERVER_RECORD_SCHEMA = {
       additionalProperties: { type: 'integer', minimum: 0, maximum: MAX_STAGE_NS },
     },
     status: { type: ['integer', 'null'], minimum: 100, maximum: 599 },
-    parent_span_id: { type: ['string', 'null'], pattern: '^[0-9a-f]{16}$' },
+    parent_span_id: { type: ['string', 'null'], pattern: '^(?!0{16})[0-9a-f]{16}$' },
   },
 } as const;

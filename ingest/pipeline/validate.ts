@@ -180,7 +180,7 @@ function explain(error: ErrorObject | undefined): Rejection {
   const field = error?.instancePath.split('/')[1];
   const kind = error?.keyword === 'enum' ? 'is not one of the allowed values' : (error?.message ?? 'is wrong');
   return {
-    code: 'invalid_field',
+    code: field === 'timing_trace' ? 'malformed_timing_trace' : 'invalid_field',
     message: field ? `The field ${field} is wrong: a value ${kind}.` : `The event ${kind}.`,
   };
 }
@@ -193,7 +193,7 @@ function findFallingOffset(beacon: Beacon): Rejection | null {
       return field('arrivals_ms', 'an offset is lower than the one before it');
   }
   const first = arrivals[0];
-  const last = arrivals.at(-1);
+  const last = arrivals.at(-1) ?? beacon.gap_stats?.last_token_ms;
   if (beacon.chunk_tokens != null && beacon.chunk_tokens.length !== arrivals.length) {
     return field('chunk_tokens', 'it must have one entry for each entry of arrivals_ms');
   }
@@ -201,11 +201,14 @@ function findFallingOffset(beacon: Beacon): Rejection | null {
     return field('ttft_ms', 'it must equal the first entry of arrivals_ms');
   }
   const ttftMs = beacon.ttft_ms ?? first;
-  if (ttftMs !== undefined && beacon.ttft_visible_ms != null && beacon.ttft_visible_ms < ttftMs - ROUNDING_MS) {
+  if (ttftMs != null && last != null && last < ttftMs - ROUNDING_MS) {
+    return field('gap_stats', 'last_token_ms is lower than ttft_ms');
+  }
+  if (ttftMs != null && beacon.ttft_visible_ms != null && beacon.ttft_visible_ms < ttftMs - ROUNDING_MS) {
     return field('ttft_visible_ms', 'it is lower than ttft_ms');
   }
   const latest = last ?? ttftMs;
-  if (latest !== undefined && beacon.end_ms != null && beacon.end_ms < latest - ROUNDING_MS) {
+  if (latest != null && beacon.end_ms != null && beacon.end_ms < latest - ROUNDING_MS) {
     return field('end_ms', 'it is lower than the arrival of the last token');
   }
   return null;
@@ -238,12 +241,14 @@ function oneOf<T extends string>(values: readonly T[], text: string | null | und
   return values.find((value) => value === text) ?? values[values.length - 1]!;
 }
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+const INSTANT = /^(\d{4})-(\d{2})-(\d{2})[Tt ](?!24)\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
-/** RFC 3339 to epoch milliseconds. */
+/** RFC 3339 to epoch milliseconds; null also for a day that its month does not have, which `Date` would move on. */
 function parseInstant(text: string): number | null {
-  const ms = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isFinite(ms) ? ms : null;
+  const [, year, month, day] = INSTANT.exec(text) ?? [];
+  const ms = Date.parse(text);
+  if (day === undefined || !Number.isFinite(ms)) return null;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day) ? ms : null;
 }
 
 /** Older halves would need a partition that is no longer searched for their partner. */
