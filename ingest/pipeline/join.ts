@@ -82,10 +82,12 @@ function joinClient(row: RequestRow, half: ClientHalf): void {
 
 function joinServer(row: RequestRow, half: ServerHalf): void {
   const direct = half.source === 'direct';
-  if (row.server_source === 'direct' && !direct) return;
+  const outranked = row.server_source === 'direct' && !direct;
   const sameSource = row.server_source === half.source;
-  const wins = row.server_source === null || !sameSource || half.stampCount > (row.stamp_count ?? 0);
+  const wins = !outranked && (!sameSource || half.stampCount > (row.stamp_count ?? 0));
   if (wins) setTimes(row, half);
+  // Shown, never added up: so they may come from another half than the times, whichever of the two came first.
+  else row.sub_stages_ns ??= half.subStagesNs;
   if (direct) describeServer(row, half, wins);
 }
 
