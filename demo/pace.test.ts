@@ -9,7 +9,7 @@ function take(count: number, times: Generator<number>): number[] {
 describe('nextRateChangeMs', () => {
   it('is later, and the pulse changes there and nowhere before', () => {
     fc.assert(
-      fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (atMs) => {
+      fc.property(fc.integer({ min: 0, max: 1e9 }), (atMs) => {
         const changeMs = nextRateChangeMs(atMs);
         expect(changeMs).toBeGreaterThan(atMs);
         expect(inPulse(changeMs)).toBe(!inPulse(atMs));
