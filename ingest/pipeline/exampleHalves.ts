@@ -36,7 +36,7 @@ export function exampleEcho(fields: Pick<Beacon, 'timing_trace' | 'server_timing
   return echo;
 }
 
-function valueOf<T>(read: Result<T>): T {
+function halfOf<T>(read: Result<T>): T {
   if (!read.ok) throw new Error(`${read.rejection.code}: ${read.rejection.message}`);
   return read.value;
 }
