@@ -9,9 +9,7 @@ const ANSWER_WITHIN_MS = 10_000;
 
 export interface BeaconSender {
   send(beacon: Beacon): Promise<void>;
-  /** Beacons that the service took: durable. */
-  readonly accepted: number;
-  /** Traces whose final beacon the service took. */
+  /** Traces whose final beacon the service took: durable. */
   readonly finalTraces: number;
   /** Refused beacons by the code of the refusal. */
   readonly rejected: ReadonlyMap<string, number>;
@@ -22,7 +20,6 @@ export interface BeaconSender {
 /** Posts beacons as `navigator.sendBeacon` does: JSON as text/plain, which needs no CORS preflight. */
 export function createBeaconSender(publicUrl: string): BeaconSender {
   const rejected = new Map<string, number>();
-  let accepted = 0;
   let finalTraces = 0;
   let lost = 0;
 
@@ -37,7 +34,6 @@ export function createBeaconSender(publicUrl: string): BeaconSender {
   const read = async (response: Response, final: boolean): Promise<void> => {
     const answer = (await response.json()) as Partial<AcceptedAnswer & ErrorAnswer>;
     if (response.status === 202 && answer.accepted === 1) {
-      accepted++;
       if (final) finalTraces++;
       return;
     }
@@ -60,9 +56,6 @@ export function createBeaconSender(publicUrl: string): BeaconSender {
         if (attempt < ATTEMPTS) await wait(RETRY_AFTER_MS);
       }
       lost++;
-    },
-    get accepted() {
-      return accepted;
     },
     get finalTraces() {
       return finalTraces;

@@ -17,6 +17,8 @@ const POLL_EVERY_MS = 250;
 /** Live figures look back this far, so that a demo of days reads as little every second as one of minutes. */
 const LOOK_BACK_MS = 600_000;
 const LOOP_RESOLUTION_MS = 10;
+/** Half of a fast token's time: beyond it, gaps tell more of this machine than of the stream. */
+const BUSY_MS = 30;
 
 export interface ProgressSources {
   readonly options: DemoOptions;
@@ -86,9 +88,10 @@ export function createProgress(sources: ProgressSources): Progress {
       figures,
     };
   };
-  const table = (): string[] => {
+  const table = (live: boolean): string[] => {
     const traceId = slowest?.traceId ?? traffic.lastTraceId;
-    const below = ['', ...renderLinks({ ...links, traceId })];
+    // After the end nobody listens at these addresses.
+    const below = live ? ['', ...renderLinks({ ...links, traceId })] : [];
     const full = [...renderTable(view(), false), ...below];
     // A small terminal gets what matters most.
     return full.length < (process.stdout.rows ?? full.length + 1) ? full : [...renderTable(view(), true), ...below];
@@ -100,7 +103,7 @@ export function createProgress(sources: ProgressSources): Progress {
       const lookBack = new Date(Date.now() - LOOK_BACK_MS);
       await read(lookBack > since ? lookBack : since);
       if (ended.signal.aborted) return;
-      screen.draw(table());
+      screen.draw(table(true));
       if (plain && performance.now() >= lineDueMs) {
         lineDueMs = performance.now() + LINE_EVERY_MS - DRAW_EVERY_MS / 2;
         screen.say(renderLine(view()));
@@ -126,11 +129,14 @@ export function createProgress(sources: ProgressSources): Progress {
       figures = { ...last, slowest };
       progress.phase = 'finished';
       if (plain) for (const line of renderTable(view(), false)) screen.say(line);
-      else screen.draw(table());
+      else screen.draw(table(false));
       screen.say('');
       // What the clients' own loop was late is in their figures: a busy machine measures itself.
       const lateMs = Math.max(0, loopDelay.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
       screen.say(`The clients' clock was read at most ${lateMs.toFixed(0)} ms late in 99 % of all readings.`);
+      if (lateMs > BUSY_MS || traffic.counts.heldBack > 0) {
+        screen.say('This machine was too busy to measure well: its own delays are in the figures. Try a lower --rate.');
+      }
       const { finalTraces: acknowledged, lost: lostBeacons } = sender;
       return { acknowledged, figures: last, rejected: rejected(), lostBeacons };
     },

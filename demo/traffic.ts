@@ -6,7 +6,7 @@ import { arrivalTimesMs, inPulse } from './pace.ts';
 import { planRequest } from './plan.ts';
 
 /** Streams open at once. What would come on top is held back and counted: one process can read no more of them on time. */
-const MAX_OPEN = 600;
+const MAX_OPEN = 400;
 
 export interface TrafficOptions {
   readonly seed: number;
