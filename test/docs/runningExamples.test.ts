@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,8 @@ beforeAll(async () => {
     throw new Error('the examples need curl: apt-get install curl', { cause });
   });
   folder = await mkdtemp(join(tmpdir(), 'firsttoken-docs-'));
+  // For root: a folder that PostgreSQL's user cannot enter would have its data kept under /var/lib, and left there.
+  await chmod(folder, 0o755);
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0', DATA_DIR: join(folder, 'data'), INGEST_TOKEN: TOKEN });
   service = await startService(
     config,
