@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { MAX_LABEL_VALUES, MAX_TEXT_LENGTH } from '../contract/limits.ts';
 
 /** Everything that the environment decides, read once at start. */
@@ -46,6 +47,7 @@ export class ConfigError extends Error {
 }
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
+const HOST_NAME = /^[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?$/i;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TOKEN = /^[\x21-\x2b\x2d-\x7e]{8,}$/;
 
@@ -71,7 +73,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     const given = text(name);
     if (given === null) return standard * 1000;
     const value = Number(given);
-    if (/^\d{1,9}(\.\d{1,3})?$/.test(given) && value >= least && value <= most) return value * 1000;
+    if (/^\d{1,9}(\.\d{1,3})?$/.test(given) && value >= least && value <= most) return Math.round(value * 1000);
     fault(`${name} must be a number of seconds from ${least} to ${most}`);
     return standard * 1000;
   };
@@ -98,9 +100,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     if (given !== null && !HEADER_NAME.test(given)) fault(`${name} must be the name of an HTTP header`);
     return given?.toLowerCase() ?? null;
   };
+  const address = (name: string): string => {
+    const given = text(name) ?? '127.0.0.1';
+    if (isIP(given) === 0 && !HOST_NAME.test(given))
+      fault(`${name} must be an IP address or a host name, without a port`);
+    return given;
+  };
 
   const tokens = list('INGEST_TOKEN');
-  if (tokens.some((token) => !TOKEN.test(token))) {
+  if (tokens.some((token) => !TOKEN.test(token)) || (tokens.length === 0 && text('INGEST_TOKEN') !== null)) {
     fault(
       'INGEST_TOKEN must hold tokens of at least 8 visible ASCII characters, comma-separated when there are several',
     );
@@ -117,7 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     fault('DATABASE_URL must begin with postgres:// (leave it unset for the embedded PostgreSQL)');
   }
 
-  const host = text('HOST') ?? '127.0.0.1';
+  const host = address('HOST');
   if (tokens.length === 0 && !LOOPBACK_HOSTS.has(host)) {
     fault(
       'INGEST_TOKEN must be set when HOST is not loopback: without a token anybody who reaches the port could write',
@@ -128,7 +136,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: integer('PORT', 8080, 0, 65_535),
     adminPort: integer('ADMIN_PORT', 9464, 0, 65_535),
     host,
-    adminHost: text('ADMIN_HOST') ?? '127.0.0.1',
+    adminHost: address('ADMIN_HOST'),
     databaseUrl,
     dataDir: text('DATA_DIR') ?? '.data',
     tokens,
