@@ -10,14 +10,14 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{contract,ingest,middleware,browser,dashboards,demo}/**/*.test.ts'],
-          exclude: ['**/node_modules/**'],
+          include: ['{contract,ingest,middleware,browser,dashboards,demo}/**/*.test.ts', 'test/docs/**/*.test.ts'],
+          exclude: ['**/node_modules/**', 'test/docs/runningExamples.test.ts'],
         },
       },
       {
         test: {
           name: 'postgres',
-          include: ['test/postgres/**/*.test.ts'],
+          include: ['test/postgres/**/*.test.ts', 'test/docs/runningExamples.test.ts'],
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -8,6 +8,7 @@ import { CAPPED_LABELS, Labels } from './pipeline/labels.ts';
 import { measure } from './pipeline/measure.ts';
 import { createMetrics } from './registry.ts';
 import { beaconsRoute } from './routes/beacons.ts';
+import { gatewayLogsRoute, otlpLogsRoute } from './routes/gatewayLogs.ts';
 import { serverTimingsRoute } from './routes/serverTimings.ts';
 import { createServer, listen } from './server.ts';
 import { createPool } from './store/connection.ts';
@@ -109,6 +110,8 @@ export async function startService(config: Config, log: Log, now?: string): Prom
     const hotRoutes = new Map([
       ['/v1/beacons', beaconsRoute(config, deps)],
       ['/v1/server-timings', serverTimingsRoute(config, deps)],
+      ['/v1/gateway-logs', gatewayLogsRoute(config, deps)],
+      ['/v1/logs', otlpLogsRoute(config, deps)],
     ]);
     const admin = await listen(
       createServer(new Map(), createAdminApp(metrics, deps, log), log),

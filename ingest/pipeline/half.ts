@@ -82,7 +82,16 @@ export interface ClientHalf extends HalfBase {
   readonly echo: ServerHalf | null;
 }
 
-export type Half = ServerHalf | ClientHalf;
+/** What the gateway's access log said of one request. */
+export interface GatewayHalf extends HalfBase {
+  readonly kind: 'gateway';
+  readonly gatewayNs: number | null;
+  readonly requestMs: number | null;
+  /** HTTP status. */
+  readonly status: number;
+}
+
+export type Half = ServerHalf | ClientHalf | GatewayHalf;
 
 /** What the arrivals of one stream come to; null where there are too few. */
 export interface StreamMeasures {

@@ -1,6 +1,6 @@
 import { FLAG_BITS } from '../../contract/flags.ts';
 import { attribute } from './attribute.ts';
-import type { ClientHalf, Half, ServerHalf } from './half.ts';
+import type { ClientHalf, GatewayHalf, Half, ServerHalf } from './half.ts';
 import { hasGatewayHalf, isFinal, newRow, type RequestRow } from './row.ts';
 
 /** Bits of `direct_fields`: which descriptive fields a direct server half gave, so that no beacon overwrites them. */
@@ -20,7 +20,8 @@ export function joinHalf(row: RequestRow | null, half: Half): RequestRow {
   if (row === null && half.startedAtReplaced) joined.flags |= FLAG_BITS.started_at_replaced;
   joined.trace_ref ??= half.ref;
   if (half.kind === 'client') joinClient(joined, half);
-  else joinServer(joined, half);
+  else if (half.kind === 'server') joinServer(joined, half);
+  else joinGateway(joined, half);
   attribute(joined);
   return joined;
 }
@@ -89,6 +90,13 @@ function joinServer(row: RequestRow, half: ServerHalf): void {
   // Shown, never added up: so they may come from another half than the times, whichever of the two came first.
   else row.sub_stages_ns ??= half.subStagesNs;
   if (direct) describeServer(row, half, wins);
+}
+
+/** One request has one line in the log; of a second one only what the first did not know is taken. */
+function joinGateway(row: RequestRow, half: GatewayHalf): void {
+  row.gateway_ns ??= half.gatewayNs;
+  row.gateway_request_ms ??= half.requestMs;
+  row.gateway_status ??= half.status;
 }
 
 /** The times of one server half belong together: they replace what was there as a whole. */

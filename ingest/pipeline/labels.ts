@@ -63,7 +63,7 @@ export class Labels implements AcceptedLabels {
     };
     for (const half of halves) {
       if (half.kind === 'server') offerServer(half, offer);
-      else if (half.regionTrusted || this.#regionsFromPages) offer('region', half.region);
+      else if (half.kind === 'client' && (half.regionTrusted || this.#regionsFromPages)) offer('region', half.region);
     }
     if (fresh.size > 0) this.learn(await this.#acceptValues([...fresh.values()]));
     return halves.map((half) => (half.kind === 'client' ? this.#screenClient(half) : half));
