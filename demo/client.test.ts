@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Beacon } from '../contract/beacon.ts';
+import { type GatewayLogLine, readGatewayLine } from '../contract/gatewayLog.ts';
 import { MAX_TEXT_LENGTH } from '../contract/limits.ts';
 import type { ServerRecord } from '../contract/serverRecord.ts';
 import { parseServerTiming } from '../contract/serverTiming.ts';
@@ -45,6 +46,7 @@ type Name = keyof typeof PLANS;
 const beacons: Beacon[] = [];
 const records: ServerRecord[] = [];
 const bodies: string[] = [];
+const gatewayLines: GatewayLogLine[] = [];
 const servers: Server[] = [];
 let backend: Backend;
 let results: Record<Name, ClientResult>;
@@ -77,7 +79,12 @@ beforeAll(async () => {
   const ingestUrl = await listen(ingest);
   backend = createBackend({ seed: SEED, ingestUrl, token: 'write-token' });
   const backendUrl = await listen(createServer(backend.app));
-  const gatewayUrl = await listen(createGateway(SEED, Number(new URL(backendUrl).port)));
+  const gatewayUrl = await listen(
+    createGateway(SEED, Number(new URL(backendUrl).port), {
+      write: (line) => void gatewayLines.push(line),
+      close: async () => {},
+    }),
+  );
   const { send } = createBeaconSender(ingestUrl);
   const ran = Object.entries(PLANS).map(async ([name, plan]) => [
     name,
@@ -94,6 +101,14 @@ afterAll(async () => {
     server.closeAllConnections();
     await once(server, 'close');
   }
+});
+
+it('leaves a line in the gateway log that tells how long the request was held', () => {
+  const line = gatewayLines.find((each) => each.trace_id === results.normal.traceId);
+  const read = readGatewayLine(line!);
+  expect(read).toMatchObject({ ok: true, value: { status: 200 } });
+  // Timers fire up to a millisecond early, and nginx's resolution is another one.
+  if (read.ok) expect(read.value.gatewayNs! / 1e6).toBeGreaterThanOrEqual(PLANS.normal.gatewayHoldMs - 2);
 });
 
 describe('a normal request', () => {

@@ -2,22 +2,41 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type GatewayLog, inSeconds } from './gatewayLog.ts';
 import { planFromHeaders } from './planHeaders.ts';
+
+/** nginx's status for a client that did not wait for the answer. */
+const CLIENT_LEFT = 499;
 
 /**
  * The hop in front of the backend: holds each request for some milliseconds, then passes it and its stream on as the bytes come. For
- * the requests of the buffering proxy it passes the answer on in one piece, at its end.
+ * the requests of the buffering proxy it passes the answer on in one piece, at its end. Each request gets a line in the log, in the form
+ * of nginx.
  *
  * @param upstreamPort of the backend, on loopback
  */
-export function createGateway(seed: number, upstreamPort: number): Server {
+export function createGateway(seed: number, upstreamPort: number, log: GatewayLog): Server {
   const agent = new Agent({ keepAlive: true });
   const server = createServer(async (incoming, response) => {
     const plan = planFromHeaders(seed, incoming.headers);
     const left = new AbortController();
-    response.once('close', () => left.abort());
+    const began = performance.now();
+    let asked: number | undefined;
+    response.once('close', () => {
+      left.abort();
+      const ended = performance.now();
+      log.write({
+        trace_id: String(incoming.headers['x-trace-id'] ?? '-'),
+        request_time: inSeconds(ended - began),
+        upstream_connect_time: asked === undefined ? '-' : '0.000',
+        upstream_response_time: asked === undefined ? '-' : inSeconds(ended - asked),
+        status: response.headersSent ? response.statusCode : CLIENT_LEFT,
+        buffering: plan.buffered ? 'on' : 'off',
+      });
+    });
     try {
       await wait(plan.gatewayHoldMs, undefined, { signal: left.signal });
+      asked = performance.now();
       const answer = await ask(incoming, response, agent, upstreamPort);
       await (plan.buffered ? passOnAtItsEnd(answer, response) : passOn(answer, response));
     } catch {

@@ -35,6 +35,7 @@ export async function serviceEnvironment(
     ADMIN_PORT: await usablePort(env['ADMIN_PORT'], 9464),
     DATA_DIR: settings.dataDir,
     INGEST_TOKEN: settings.token,
+    EXPECT_GATEWAY: 'true',
     // All simulated clients share one address.
     BEACON_RATE: '0',
     // Beacons that come before the first server record shall find their labels known.

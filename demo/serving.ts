@@ -4,6 +4,7 @@ import type { SenderStats } from '../middleware/node/index.ts';
 import { createBackend } from './backend.ts';
 import { runAsChild } from './childProcess.ts';
 import { createGateway } from './gateway.ts';
+import { createGatewayLog } from './gatewayLog.ts';
 
 /** The process that serves the model: backend and gateway, away from the loop that takes the clients' times. */
 export interface ServingInput {
@@ -25,13 +26,15 @@ const CLOSE_WITHIN_MS = 2_000;
 await runAsChild<ServingInput, ServingReady, ServingReport>(async (input) => {
   const backend = createBackend(input);
   const backendServer = createServer(backend.app);
-  const gateway = createGateway(input.seed, await listen(backendServer));
+  const gatewayLog = createGatewayLog(input.ingestUrl, input.token);
+  const gateway = createGateway(input.seed, await listen(backendServer), gatewayLog);
   const gatewayUrl = `http://127.0.0.1:${await listen(gateway)}`;
   return {
     ready: { gatewayUrl },
     report: () => ({ ...backend.timing.stats }),
     async stop() {
       await close(gateway);
+      await gatewayLog.close();
       await close(backendServer);
       await backend.timing.close();
     },
