@@ -7,8 +7,8 @@ export const healthRoute: RequestHandler = (_request, response) => sendJson(resp
 
 /** `GET /readyz`: events can be made durable now. */
 export function readyRoute(store: Store): RequestHandler {
-  return (_request, response) => {
-    const ready = store.ready();
+  return async (_request, response) => {
+    const ready = await store.ready();
     sendJson(response, ready ? 200 : 503, { ready });
   };
 }

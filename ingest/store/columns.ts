@@ -30,10 +30,14 @@ type Kind =
 
 const plain = (value: unknown): string => String(value);
 
+/** The smallest single-precision number. PostgreSQL refuses a text that would be rounded to zero instead of rounding it. */
+const LEAST_REAL = 2 ** -149;
+const real = (value: unknown): string => ((value as number) < LEAST_REAL ? '0' : String(value));
+
 const KINDS: Record<Kind, { readonly type: string; readonly encode: Column['encode'] }> = {
   bigint: { type: 'bigint', encode: plain },
   float8: { type: 'double precision', encode: plain },
-  float4: { type: 'real', encode: plain },
+  float4: { type: 'real', encode: real },
   integer: { type: 'integer', encode: plain },
   smallint: { type: 'smallint', encode: plain },
   boolean: { type: 'boolean', encode: plain },
@@ -149,7 +153,7 @@ const SPECIAL: Partial<Record<keyof RequestRow, Omit<Column, 'name'>>> = {
     fromArray: 'u.arrivals_ms::real[]',
     select: 'r.arrivals_ms',
     changes: true,
-    encode: (value) => `"{${(value as readonly number[]).join(',')}}"`,
+    encode: (value) => `"{${(value as readonly number[]).map(real).join(',')}}"`,
   },
 };
 

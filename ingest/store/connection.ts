@@ -1,10 +1,12 @@
 import pg from 'pg';
 
-/** A statement that outlives this is cancelled by the server: far longer than a flush takes, shorter than a client waits. */
-const STATEMENT_TIMEOUT_MS = 10_000;
+/** A statement that outlives this is cancelled by the server: far longer than a flush takes, shorter than a client waits (10 s). */
+const STATEMENT_TIMEOUT_MS = 5_000;
 /** When not even the cancellation comes back, the connection is dead. */
-const SILENCE_TIMEOUT_MS = 15_000;
+const SILENCE_TIMEOUT_MS = 7_000;
 const CONNECT_TIMEOUT_MS = 3_000;
+/** A goodbye that nobody answers. */
+const GOODBYE_TIMEOUT_MS = 1_000;
 
 const INT8 = 20;
 const DATE = 1082;
@@ -35,7 +37,7 @@ export async function connectWriter(connectionString: string): Promise<pg.Client
   // Without a listener a dropped connection would end the process; the next statement on it reports the loss.
   client.on('error', () => {});
   await client.connect();
-  await client.query(`
+  const settings = client.query(`
     SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
     SET lock_timeout = ${STATEMENT_TIMEOUT_MS / 2};
     SET idle_in_transaction_session_timeout = ${SILENCE_TIMEOUT_MS};
@@ -44,7 +46,21 @@ export async function connectWriter(connectionString: string): Promise<pg.Client
     SET enable_hashjoin = off;
     SET enable_mergejoin = off;
     SET plan_cache_mode = force_generic_plan`);
+  try {
+    await settings;
+  } catch (error) {
+    await disconnect(client);
+    throw error;
+  }
   return client;
+}
+
+/** Ends a connection in whatever state it is; never rejects, and waits for nobody who has fallen silent. */
+export async function disconnect(client: pg.Client | null): Promise<void> {
+  if (client === null) return;
+  const silent = setTimeout(() => client.connection.stream.destroy(), GOODBYE_TIMEOUT_MS);
+  await client.end().catch(() => {});
+  clearTimeout(silent);
 }
 
 /** Connections for everything that is not on the way of an event: reads, settling, partitions, labels. */
@@ -62,6 +78,8 @@ export function createPool(connectionString: string): pg.Pool {
     options: '-c timezone=UTC',
   });
   pool.on('error', () => {});
+  // The pool listens only to idle connections; one that drops while it is lent would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 

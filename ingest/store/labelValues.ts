@@ -1,9 +1,12 @@
 import type pg from 'pg';
 import type { NewValue } from '../pipeline/labels.ts';
 import { inTransaction } from './connection.ts';
+import { StoreUnavailableError } from './store.ts';
 
 /** Any number, the same in all replicas: values are accepted one flush at a time, so that the cap holds exactly. */
 const LABEL_LOCK = 7_305_002;
+/** Events wait for this. */
+const ACCEPT_TIMEOUT_MS = 5_000;
 
 /** All accepted values. */
 export async function readLabelValues(pool: pg.Pool): Promise<NewValue[]> {
@@ -14,9 +17,10 @@ export async function readLabelValues(pool: pg.Pool): Promise<NewValue[]> {
  * Accepts values as long as their label has fewer than `cap`; the earlier in the list, the sooner.
  *
  * @returns all accepted values, old and new
+ * @throws StoreUnavailableError
  */
 export function acceptLabelValues(pool: pg.Pool, values: readonly NewValue[], cap: number): Promise<NewValue[]> {
-  return inTransaction(pool, async (client) => {
+  const accepted = inTransaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [LABEL_LOCK]);
     await client.query(
       `INSERT INTO label_values (label, value)
@@ -31,4 +35,13 @@ export function acceptLabelValues(pool: pg.Pool, values: readonly NewValue[], ca
     );
     return (await client.query<NewValue>('SELECT label, value FROM label_values')).rows;
   });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new Error('PostgreSQL did not answer in time')), ACCEPT_TIMEOUT_MS);
+  });
+  return Promise.race([accepted, late])
+    .catch((error: unknown) => {
+      throw new StoreUnavailableError('new label values could not be stored', { cause: error });
+    })
+    .finally(() => clearTimeout(timer));
 }

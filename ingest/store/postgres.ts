@@ -3,12 +3,13 @@ import type { Log } from '../log.ts';
 import type { Half } from '../pipeline/half.ts';
 import type { RequestRow } from '../pipeline/row.ts';
 import type { Metrics } from '../registry.ts';
-import { connectWriter } from './connection.ts';
-import { type Change, CommitUnknownError, flush, isNearMidnight } from './flush.ts';
+import { connectWriter, disconnect } from './connection.ts';
+import { CommitUnknownError, flush, isNearMidnight } from './flush.ts';
 import { ensurePartitions } from './partitions.ts';
 import { classify } from './sqlState.ts';
 import type { Statements } from './statements.ts';
 import { type OnCommitted, type Store, StoreUnavailableError, type WriteResult } from './store.ts';
+import { UnknownCommits } from './unknownCommits.ts';
 
 /** Halves of one flush: enough for a full batch to pay, few enough that nobody waits long behind them. */
 const MAX_FLUSH = 1_000;
@@ -18,6 +19,9 @@ const MAX_WAITING = 20_000;
 const GIVE_UP_MS = 3_000;
 const RETRY_DELAY_MS = 50;
 const RECONNECT_DELAY_MS = 250;
+/** A row is read in a millisecond; whoever asks should soon hear that nobody knows. */
+const READ_TIMEOUT_MS = 5_000;
+const PING_TIMEOUT_MS = 2_000;
 /** Clocks of two machines differ: lock early rather than roll back. */
 const MIDNIGHT_GUARD_MS = 120_000;
 
@@ -53,21 +57,31 @@ interface Writer {
 export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions;
   readonly #writers: Writer[];
+  readonly #unknown: UnknownCommits;
   #waiting: Waiting[] = [];
   #down = false;
   #closed = false;
   #probe: NodeJS.Timeout | undefined;
+  #probing: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options;
     this.#writers = Array.from({ length: options.writers ?? 2 }, () => ({ client: null, busy: false }));
+    this.#unknown = new UnknownCommits((changes) => {
+      for (const { before, after } of changes) options.onCommitted(before, after);
+    });
     options.metrics.storeUp.set([], 1);
     options.metrics.waitingEvents.set([], 0);
   }
 
-  ready(): boolean {
-    return !this.#down && !this.#closed;
+  async ready(): Promise<boolean> {
+    if (this.#down || this.#closed) return false;
+    // Without traffic nothing else would notice that the database has gone.
+    return this.#options.pool.query({ text: 'SELECT 1', query_timeout: PING_TIMEOUT_MS } as pg.QueryConfig).then(
+      () => true,
+      () => false,
+    );
   }
 
   write(halves: readonly Half[]): Promise<WriteResult[]> {
@@ -85,7 +99,11 @@ export class PostgresStore implements Store {
 
   async read(traceId: string): Promise<RequestRow | null> {
     try {
-      const found = await this.#options.pool.query<RequestRow>(this.#options.statements.read, [traceId]);
+      const found = await this.#options.pool.query<RequestRow>({
+        text: this.#options.statements.read,
+        values: [traceId],
+        query_timeout: READ_TIMEOUT_MS,
+      } as pg.QueryConfig);
       return found.rows[0] ?? null;
     } catch (error) {
       throw new StoreUnavailableError('PostgreSQL did not answer', { cause: error });
@@ -95,6 +113,7 @@ export class PostgresStore implements Store {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#probe);
+    await this.#probing;
     if (this.#waiting.length > 0 || this.#writers.some((writer) => writer.busy)) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
@@ -133,16 +152,16 @@ export class PostgresStore implements Store {
     const { metrics, log } = this.#options;
     const halves = batch.map((waiting) => waiting.half);
     const giveUpAt = Date.now() + GIVE_UP_MS;
-    let unknown: CommitUnknownError | null = null;
     for (;;) {
       try {
         writer.client ??= await connectWriter(this.#options.connectionString);
-        const claimed: readonly Change[] = unknown === null ? [] : await changesOf(writer.client, unknown);
-        await this.#flush(writer.client, halves, claimed);
+        if (this.#unknown.size > 0) await this.#unknown.settle(writer.client);
+        await this.#flush(writer.client, halves);
         for (const waiting of batch) waiting.settle({ durable: true });
+        if (this.#unknown.size > 0) this.#scheduleProbe();
         return;
       } catch (error) {
-        if (error instanceof CommitUnknownError) unknown = error;
+        if (error instanceof CommitUnknownError) this.#unknown.add(error);
         const failure = error instanceof CommitUnknownError ? 'connection' : classify(error);
         metrics.flushRetries.inc([failure]);
         // A connection on which something unexpected happened is not trusted again.
@@ -157,22 +176,18 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #flush(client: pg.Client, halves: readonly Half[], claimed: readonly Change[]): Promise<void> {
+  async #flush(client: pg.Client, halves: readonly Half[]): Promise<void> {
     const { statements, expectGateway, metrics, onCommitted } = this.#options;
     const began = performance.now();
-    const again = new Set<string>();
     await flush(client, halves, {
       statements,
       expectGateway,
       nearMidnight: isNearMidnight(Date.now(), MIDNIGHT_GUARD_MS),
       onCommit: (changes) => {
-        for (const change of changes) again.add(change.after.trace_id);
-        for (const change of changes) onCommitted(change.before, change.after);
+        for (const { before, after } of changes) onCommitted(before, after);
       },
     });
     metrics.commit.observe([], (performance.now() - began) / 1e3);
-    // What an earlier commit of unknown fate did is counted now, unless it had to be done anew.
-    for (const change of claimed) if (!again.has(change.after.trace_id)) onCommitted(change.before, change.after);
   }
 
   /** The schema refused a row that passed the checks: halve the batch until it stands alone; its neighbours are kept. */
@@ -199,44 +214,34 @@ export class PostgresStore implements Store {
   }
 
   #scheduleProbe(): void {
-    this.#probe = setTimeout(async () => {
-      const writer = this.#writers[0]!;
-      try {
-        writer.client ??= await connectWriter(this.#options.connectionString);
-        await writer.client.query('SELECT 1');
-        this.#down = false;
-        this.#options.metrics.storeUp.set([], 1);
-        this.#options.log.info('PostgreSQL is back');
-      } catch {
-        await this.#disconnect(writer);
-        if (!this.#closed) this.#scheduleProbe();
-      }
+    if (this.#closed) return;
+    clearTimeout(this.#probe);
+    this.#probe = setTimeout(() => {
+      this.#probing = this.#lookForDatabase();
     }, RECONNECT_DELAY_MS);
     this.#probe.unref();
+  }
+
+  /** On a connection of its own: the writers' may be in the middle of something. */
+  async #lookForDatabase(): Promise<void> {
+    let client: pg.Client | null = null;
+    try {
+      client = await connectWriter(this.#options.connectionString);
+      await this.#unknown.settle(client);
+      if (this.#down) this.#options.log.info('PostgreSQL is back');
+      this.#down = false;
+      this.#options.metrics.storeUp.set([], 1);
+    } catch {
+      // The next look may see more.
+    }
+    await disconnect(client);
+    if (this.#down || this.#unknown.size > 0) this.#scheduleProbe();
   }
 
   async #disconnect(writer: Writer): Promise<void> {
     const client = writer.client;
     writer.client = null;
-    await client?.end().catch(() => {});
-  }
-}
-
-/** Asks what became of a transaction whose answer was lost; its changes are ours to count if it was committed. */
-async function changesOf(client: pg.Client, unknown: CommitUnknownError): Promise<readonly Change[]> {
-  for (;;) {
-    try {
-      const answer = await client.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [
-        unknown.xid,
-      ]);
-      const status = answer.rows[0]?.status;
-      if (status !== 'in progress') return status === 'committed' ? unknown.changes : [];
-    } catch (error) {
-      // A crash can forget a number that was never used for anything durable.
-      if (classify(error) === 'row') return [];
-      throw error;
-    }
-    await delay(RETRY_DELAY_MS);
+    await disconnect(client);
   }
 }
 

@@ -18,8 +18,8 @@ export interface Store {
   write(halves: readonly Half[]): Promise<WriteResult[]>;
   /** The joined row, or null; looks in all kept days. */
   read(traceId: string): Promise<RequestRow | null>;
-  /** Whether a write has a chance now. */
-  ready(): boolean;
+  /** Whether a write has a chance now; asks the database, for two seconds or so. */
+  ready(): Promise<boolean>;
   close(): Promise<void>;
 }
 
