@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from './connection.ts';
+import { classify } from './sqlState.ts';
 
 /**
  * Room on each page for the other half, so that its update stays there and touches no index. A joined row takes 1.7 times a server
@@ -9,8 +10,11 @@ const FILLFACTOR = 40;
 /** Rows over 2 kB, the only ones that PostgreSQL considers, move their long lists out of line until this is left. */
 const TOAST_TUPLE_TARGET = 640;
 const DAYS_AHEAD = 2;
-/** Any number, the same in all replicas. */
+/** Any numbers, the same in all replicas. */
 const MAINTENANCE_LOCK = 7_305_001;
+const RETENTION_LOCK = 7_305_003;
+/** How long dropping waits for readers. */
+const PATIENCE_MS = 1_000;
 
 /**
  * Makes the partitions of yesterday to two days ahead. A table is made on the side and then attached, which does not wait for, nor
@@ -33,28 +37,51 @@ export async function ensurePartitions(pool: pg.Pool): Promise<void> {
   });
 }
 
+/** What a round of dropping came to: names of partitions. */
+export interface Dropped {
+  readonly dropped: string[];
+  /** Readers of long queries hold them; the next round tries again. */
+  readonly busy: string[];
+}
+
 /**
  * Drops the partitions that are wholly older than `retentionDays`; dropping a day costs the same however many rows it has.
  *
- * @returns the names of the dropped partitions
+ * A partition is detached before it is dropped, since dropping it where it is would wait for every reader of the whole table, and
+ * every writer would wait behind that. One that a stopped process left half detached, or detached, is finished here.
  */
-export async function dropExpired(pool: pg.Pool, retentionDays: number): Promise<string[]> {
-  const dropped: string[] = [];
-  const expired = await pool.query<{ name: string }>(
-    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-     WHERE i.inhparent = 'requests'::regclass AND c.relname ~ '^requests_[0-9]{8}$'
-       AND to_date(right(c.relname, 8), 'YYYYMMDD') < (now() AT TIME ZONE 'UTC')::date - $1::integer
-     ORDER BY 1`,
-    [retentionDays],
-  );
-  for (const { name } of expired.rows) {
-    await inTransaction(pool, async (client) => {
-      await client.query('SELECT pg_advisory_xact_lock($1)', [MAINTENANCE_LOCK]);
-      // Dropping waits for readers of the table, and writers would wait behind it: rather try again in the next round.
-      await client.query(`SET LOCAL lock_timeout = '1s'`);
-      await client.query(`DROP TABLE IF EXISTS ${name}`);
-    });
-    dropped.push(name);
+export async function dropExpired(pool: pg.Pool, retentionDays: number): Promise<Dropped> {
+  const result: Dropped = { dropped: [], busy: [] };
+  const client = await pool.connect();
+  try {
+    const lock = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [RETENTION_LOCK]);
+    if (!lock.rows[0]!.mine) return result;
+    await client.query(`SET lock_timeout = '${PATIENCE_MS}ms'`);
+    const expired = await client.query<{ name: string; attached: boolean; detaching: boolean }>(
+      `SELECT c.relname AS name, i.inhrelid IS NOT NULL AS attached, coalesce(i.inhdetachpending, false) AS detaching
+       FROM pg_class parent JOIN pg_class c ON c.relnamespace = parent.relnamespace AND c.relkind = 'r'
+       LEFT JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = parent.oid
+       WHERE parent.oid = 'requests'::regclass AND c.relname ~ '^requests_[0-9]{8}$'
+         AND to_date(right(c.relname, 8), 'YYYYMMDD') < (now() AT TIME ZONE 'UTC')::date - $1::integer
+       ORDER BY detaching DESC, name`,
+      [retentionDays],
+    );
+    for (const { name, attached, detaching } of expired.rows) {
+      try {
+        const how = detaching ? 'FINALIZE' : 'CONCURRENTLY';
+        if (attached) await client.query(`ALTER TABLE requests DETACH PARTITION ${name} ${how}`);
+        await client.query(`DROP TABLE ${name}`);
+        result.dropped.push(name);
+      } catch (error) {
+        if (classify(error) !== 'conflict') throw error;
+        result.busy.push(name);
+        // Only one partition at a time may be half detached.
+        break;
+      }
+    }
+    return result;
+  } finally {
+    // Ending the session ends its lock and its settings.
+    client.release(true);
   }
-  return dropped;
 }

@@ -18,8 +18,9 @@ export function createRetention(pool: pg.Pool, retentionDays: number, log: Log):
   const retention: Retention = {
     async runOnce() {
       await ensurePartitions(pool);
-      const dropped = await dropExpired(pool, retentionDays);
+      const { dropped, busy } = await dropExpired(pool, retentionDays);
       if (dropped.length > 0) log.info('dropped expired days', { partitions: dropped, retention_days: retentionDays });
+      if (busy.length > 0) log.warn('an expired day is still being read; it is dropped later', { partitions: busy });
     },
     start() {
       timer = setInterval(() => {
