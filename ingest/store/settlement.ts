@@ -45,17 +45,18 @@ export class Settlement {
   /** One round over what is due. @returns how many requests were settled */
   async runOnce(): Promise<number> {
     const nowMs = Date.now();
-    const keys: string[] = [];
-    for (const [key, dueAtMs] of this.#due) {
-      if (dueAtMs > nowMs || keys.length === MAX_PER_ROUND) break;
-      keys.push(key);
+    const due: [key: string, dueAtMs: number][] = [];
+    for (const each of this.#due) {
+      if (each[1] > nowMs || due.length === MAX_PER_ROUND) break;
+      due.push(each);
     }
     let settled = 0;
-    if (keys.length > 0) {
+    if (due.length > 0) {
       const { statements, joinWaitMs } = this.#options;
-      settled += await this.#settle(statements.findDue, [keys, joinWaitMs / 1000]);
-      // Not found means settled by another replica, or extended by a half that it took: the scan looks after the latter.
-      for (const key of keys) this.#due.delete(key);
+      settled += await this.#settle(statements.findDue, [due.map(([key]) => key), joinWaitMs / 1000]);
+      // Not found means settled by another replica, or extended by a half that it took: the scan looks after the latter. What a
+      // half that came meanwhile extended here is due later.
+      for (const [key, dueAtMs] of due) if (this.#due.get(key) === dueAtMs) this.#due.delete(key);
     }
     if (nowMs >= this.#nextScanAt) settled += await this.#scan(nowMs);
     return settled;
