@@ -1,8 +1,8 @@
 /**
  * Every metric, once. The ingest registers what stands here; dashboards and rules take their names, labels and edges from here.
  *
- * Edges of the two main grids keep every edge of the OpenTelemetry GenAI and of the vLLM grids, so that our histograms can be
- * laid beside an engine's own, and add those that alert thresholds need: each threshold is an edge.
+ * Edges of the two main grids keep every edge of the OpenTelemetry GenAI grids and those of vLLM in the range that users wait, so that
+ * our histograms can be laid beside an engine's own, and add those that alert thresholds need: each threshold is an edge.
  */
 export interface HistogramDefinition {
   readonly name: string;
@@ -167,7 +167,7 @@ export const METRICS = {
   ),
   clockAnomalies: counter(
     'firsttoken_clock_anomalies_total',
-    'Joined requests whose client TTFT is shorter than the server part of it; their hidden tax is not observed.',
+    'Joined requests whose client TTFT is shorter than what server and gateway account for; their network is not observed.',
   ),
   commit: histogram(
     'firsttoken_commit_seconds',

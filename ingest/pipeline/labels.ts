@@ -1,5 +1,5 @@
 import { MAX_LABEL_VALUES } from '../../contract/limits.ts';
-import { OTHER_LABEL } from '../../contract/metrics.ts';
+import { OTHER_LABEL, UNKNOWN_LABEL } from '../../contract/metrics.ts';
 import type { ClientHalf, Half, ServerHalf } from './half.ts';
 import type { AcceptedLabels } from './measure.ts';
 
@@ -14,6 +14,9 @@ export interface NewValue {
 
 /** Accepts values in the dictionary that all replicas share, up to the cap, and returns all accepted ones. */
 export type AcceptValues = (values: readonly NewValue[]) => Promise<readonly NewValue[]>;
+
+/** They mean what nobody said, and what is not accepted; nobody can mint them. */
+const RESERVED: ReadonlySet<string> = new Set([UNKNOWN_LABEL, OTHER_LABEL]);
 
 const DESCRIBED = ['model', 'route', 'variant', 'tier'] as const;
 
@@ -58,7 +61,8 @@ export class Labels implements AcceptedLabels {
   async screen(halves: readonly Half[]): Promise<Half[]> {
     const fresh = new Map<string, NewValue>();
     const offer = (label: CappedLabel, value: string | null): void => {
-      if (value === null || this.has(label, value) || this.#accepted[label].size >= MAX_LABEL_VALUES) return;
+      if (value === null || RESERVED.has(value) || this.has(label, value)) return;
+      if (this.#accepted[label].size >= MAX_LABEL_VALUES) return;
       fresh.set(`${label}\0${value}`, { label, value });
     };
     for (const half of halves) {

@@ -302,3 +302,13 @@ describe('labels', () => {
     expect(await metrics.render('text')).not.toContain(EXAMPLE_KEY);
   });
 });
+
+test('a second direct half is counted for what the first did not know, and only for that', async () => {
+  const early = exampleServer({ timing_trace: '0,2000000,4000000,0,0,0,0', model: 'llama' });
+  const late = exampleServer({ timing_trace: '0,2000000,4000000,7000000,12000000,0,0', model: 'llama' });
+  const request = new Request().commit(early).commit(late).commit(late);
+  const counted = await request.counted();
+  expect(counted['ttft_seconds{llama,unknown,unknown,unknown,unknown}']).toBe('1: 10 ms');
+  expect(counted['stage_duration_seconds{preprocess,llama}']).toBe('1: 2 ms');
+  expect(counted['stage_duration_seconds{first_token,llama}']).toBe('1: 5 ms');
+});

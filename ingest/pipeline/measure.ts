@@ -27,7 +27,7 @@ export function measure(
   const count = new Counting(metrics, accepted, after);
   const trustworthy = (after.flags & FLAG_BITS.suspended) === 0;
 
-  if (after.server_source === 'direct' && before?.server_source !== 'direct') count.server();
+  if (after.server_source === 'direct') count.server(before?.server_source === 'direct' ? before : null);
   if (trustworthy && after.ttft_ms !== null && (before === null || before.ttft_ms === null))
     count.clientTtft(after.ttft_ms);
   if (isFinal(after.status) && !isFinal(before?.status ?? null)) count.outcome(trustworthy);
@@ -46,7 +46,7 @@ class Counting {
     this.#row = row;
     this.#trace = row.trace_id;
     this.#label = (metric, label, value) => {
-      if (value === null) return UNKNOWN_LABEL;
+      if (value === null || value === UNKNOWN_LABEL) return UNKNOWN_LABEL;
       if (value === OTHER_LABEL || accepted.has(label, value)) return value;
       metrics.labelOverflow.inc([metric, label]);
       return OTHER_LABEL;
@@ -61,11 +61,12 @@ class Counting {
     return this.#row.device ?? UNKNOWN_LABEL;
   }
 
-  server(): void {
+  /** @param counted the row whose server half has been counted; what it did not know yet is counted now */
+  server(counted: RequestRow | null): void {
     const row = this.#row;
     const label = this.#label;
     const { ttft } = this.#metrics;
-    if (row.server_ttft_ns !== null) {
+    if (row.server_ttft_ns !== null && (counted?.server_ttft_ns ?? null) === null) {
       const labels = [
         this.#model(ttft.name),
         label(ttft.name, 'route', row.route),
@@ -75,7 +76,9 @@ class Counting {
       ];
       ttft.observe(labels, row.server_ttft_ns / 1e9, this.#trace);
     }
-    for (const stage of SERVER_STAGES) this.#stage(stage, row[`${stage}_ns`]);
+    for (const stage of SERVER_STAGES) {
+      if ((counted?.[`${stage}_ns`] ?? null) === null) this.#stage(stage, row[`${stage}_ns`]);
+    }
   }
 
   #stage(stage: Stage, durationNs: number | null): void {
@@ -129,7 +132,7 @@ class Counting {
   settlement(trustworthy: boolean): void {
     const row = this.#row;
     const { settled, streams, hiddenTax, clockAnomalies } = this.#metrics;
-    if (row.server_source === 'echo') this.server();
+    if (row.server_source === 'echo') this.server(null);
     this.#stage('gateway', row.gateway_ns);
     if (row.status === 'streaming') streams.inc([row.status, this.#model(streams.name)]);
     const taxNs = hiddenTaxNs(row);

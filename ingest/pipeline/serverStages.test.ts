@@ -142,3 +142,11 @@ describe('sub-stages', () => {
       expect(readServerTimes('1,2,3,4,5,6,7', header, {})).toMatchObject({ value: { subStagesNs: null } });
   });
 });
+
+test('an upload named beside stamps whose TTFT begins at t0 is not counted twice', () => {
+  const read = readServerTimes('1000000,0,0,0,0,0,9000000', 'receive;dur=3', null);
+  expect(read).toMatchObject({
+    ok: true,
+    value: { ttftBasis: 't0-t6', ttftNs: 8_000_000, stagesNs: { receive: null } },
+  });
+});

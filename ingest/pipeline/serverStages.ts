@@ -65,6 +65,8 @@ export function readServerTimes(
     else named.set(stage, Math.min((named.get(stage) ?? 0) + ns, MAX_STAGE_NS));
   }
 
+  // A TTFT that begins at t0 holds the upload already: named beside it, it would be counted twice.
+  if (trace?.ttftBasis?.startsWith('t0')) named.delete('receive');
   const stageOverflow = fillStages(stagesNs, named, ttftNs);
   return accept({
     ...basis(trace),

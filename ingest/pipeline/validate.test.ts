@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { flagsOf } from '../../contract/flags.ts';
 import { MAX_ARRIVALS } from '../../contract/limits.ts';
+import { exampleClient } from './exampleHalves.ts';
 import { NO_SOURCES } from './traceKey.ts';
 import { type Surroundings, validateBeacon, validateServerRecord } from './validate.ts';
 
@@ -131,4 +132,15 @@ test('a refusal never repeats what was refused', () => {
     for (const read of [validateBeacon(event, surroundings()), validateServerRecord(event, surroundings())])
       if (!read.ok) expect(read.rejection.message).not.toContain('secret');
   }
+});
+
+describe('output tokens', () => {
+  test.each([
+    [{ output_tokens: 9, output_tokens_source: 'usage', arrivals_ms: [1, 2], chunk_tokens: [1, 4] }, 9, 'usage'],
+    [{ arrivals_ms: [1, 2], chunk_tokens: [1, 4] }, 5, 'chunks'],
+    [{ arrivals_ms: [1, 2, 3] }, 3, 'events'],
+    [{ ttft_ms: 1 }, null, null],
+  ] as const)('of %j are %j, by %j', (fields, tokens, source) => {
+    expect(exampleClient(fields)).toMatchObject({ outputTokens: tokens, outputTokensSource: source });
+  });
 });

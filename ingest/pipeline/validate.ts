@@ -7,6 +7,7 @@ import {
   type Connection,
   DEVICES,
   type Device,
+  type TokenSource,
 } from '../../contract/beacon.ts';
 import { FLAG_BITS } from '../../contract/flags.ts';
 import { MAX_STARTED_AFTER_MS, MAX_STARTED_BEFORE_MS } from '../../contract/limits.ts';
@@ -54,7 +55,7 @@ export function validateBeacon(value: unknown, surroundings: Surroundings): Resu
   const measures = measureStream(beacon);
   const [flagMask, flagBits] = readFlags(beacon, measures.firstTokensUnknown);
   const region = surroundings.region ?? cleanText(beacon.region);
-  const chunkSum = beacon.chunk_tokens?.reduce((sum, tokens) => sum + tokens, 0);
+  const counted = countTokens(beacon);
   return accept({
     kind: 'client',
     ...key,
@@ -69,9 +70,8 @@ export function validateBeacon(value: unknown, surroundings: Surroundings): Resu
     arrivalsMs: beacon.arrivals_ms ?? null,
     chunkTokens: beacon.chunk_tokens ?? null,
     measures,
-    outputTokens: beacon.output_tokens ?? chunkSum ?? null,
-    outputTokensSource:
-      beacon.output_tokens_source ?? (chunkSum !== undefined && beacon.output_tokens == null ? 'chunks' : null),
+    outputTokens: counted.tokens,
+    outputTokensSource: counted.source,
     flagMask,
     flagBits,
     renderFirstMs: beacon.render?.first_ms ?? null,
@@ -219,6 +219,14 @@ const ROUNDING_MS = 1;
 
 function field(name: string, why: string): Rejection {
   return { code: 'invalid_field', message: `The field ${name} is wrong: ${why}.` };
+}
+
+/** The client's own count; else the tokens of its chunks, else its events, each of which bears at least one. */
+function countTokens(beacon: Beacon): { tokens: number | null; source: TokenSource | null } {
+  const { output_tokens: tokens, output_tokens_source: source, chunk_tokens: chunks, arrivals_ms: arrivals } = beacon;
+  if (tokens != null) return { tokens, source: source ?? null };
+  if (chunks != null) return { tokens: chunks.reduce((sum, each) => sum + each, 0), source: 'chunks' };
+  return arrivals == null ? { tokens: null, source: null } : { tokens: arrivals.length, source: 'events' };
 }
 
 function readFlags(beacon: Beacon, firstTokensUnknown: boolean): [mask: number, bits: number] {
