@@ -3,10 +3,12 @@ import { DASHBOARD_FOLDER, GRAFANA_ALERTING_FILE, PROMETHEUS_RULES_FILE } from '
 import { firstToken } from './firstToken.ts';
 import { grafanaAlerting } from './rules/grafanaAlerting.ts';
 import { prometheusRules } from './rules/prometheusRules.ts';
+import { slowRequests } from './slowRequests.ts';
+import { whereAndWhen } from './whereAndWhen.ts';
 
 /** Every dashboard. A new one is a file beside firstToken.ts and a line here. */
 export function dashboards(): Dashboard[] {
-  return [firstToken()];
+  return [firstToken(), whereAndWhen(), slowRequests()];
 }
 
 /** Text of every generated file, by its path from the repository's root. */

@@ -1,13 +1,14 @@
 import type { Dashboard, Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import { describe, expect, test } from 'vitest';
-import { METRICS } from '../contract/metrics.ts';
 import { dashboards } from './artefacts.ts';
-import { GRAFANA_VERSION } from './config.ts';
+import { DASHBOARDS, GRAFANA_VERSION, REQUEST } from './config.ts';
+import { labelsOfSeries, selectorsOf } from './promqlNames.ts';
+import { targetsOf } from './runner/runPanel.ts';
 
 /** As Grafana reads it: JSON, without what the builders keep besides. */
 const all = dashboards().map((dashboard) => JSON.parse(JSON.stringify(dashboard)) as Dashboard);
 /** Ids of Grafana's unit registry that we use. A wrong id would be shown as text behind the number. */
-const UNITS = ['s', 'ms', 'percentunit', 'short'];
+const UNITS = ['s', 'ms', 'percentunit', 'percent', 'short', 'bytes', 'reqps', 'none'];
 const GRID_COLUMNS = 24;
 
 function panelsOf(dashboard: Dashboard): Panel[] {
@@ -44,12 +45,27 @@ describe.each(all.map((dashboard) => [dashboard.uid ?? '', dashboard] as const))
     }
   });
 
-  test('variables are multi-valued, All at first, and safe in SQL', () => {
+  test('variables are multi-valued and All at first, or have one value, and are safe in SQL', () => {
     for (const variable of dashboard.templating?.list ?? []) {
       expect(variable).not.toHaveProperty('allValue');
       if (variable.type !== 'query') continue;
-      expect(variable).toMatchObject({ multi: true, includeAll: true, refresh: 2, current: { value: ['$__all'] } });
+      expect(variable.refresh).toBe(2);
+      if (variable.multi) expect(variable).toMatchObject({ includeAll: true, current: { value: ['$__all'] } });
+      else expect(variable.includeAll ?? false).toBe(false);
     }
+  });
+
+  test('marks alerts and deployments', () => {
+    const marks = dashboard.annotations?.list ?? [];
+    expect(marks.map(({ name }) => name)).toEqual(['Alerts', 'Deployments']);
+    for (const { target } of marks)
+      for (const expr of [(target as { expr?: string }).expr ?? []].flat()) expectCatalogued(expr);
+  });
+
+  test('links to every other dashboard, keeping time range and variables', () => {
+    const others = DASHBOARDS.filter((each) => each.uid !== uid).map((each) => `/d/${each.uid}`);
+    expect(dashboard.links?.map((link) => link.url)).toEqual(others);
+    for (const link of dashboard.links ?? []) expect(link).toMatchObject({ keepTime: true, includeVars: true });
   });
 
   describe.each(panels.map((panel) => [panel.title ?? '', panel] as const))('panel %s', (title, panel) => {
@@ -69,32 +85,31 @@ describe.each(all.map((dashboard) => [dashboard.uid ?? '', dashboard] as const))
     });
     test('bounds the day wherever it reads requests', () => {
       for (const sql of sqlOf(panel)) {
+        expect(sql).not.toMatch(/\$\{(?!__timezone\})\w+(?!:sqlstring\})\}/);
+        // One request is looked up by its key, in whichever partition it lies.
+        if (uid === REQUEST.uid || !sql.includes('FROM requests')) continue;
         expect(sql.match(/FROM requests/g)).toHaveLength(1);
         expect(sql).toContain('$__timeFilter(started_at)');
         expect(sql).toMatch(/AND day BETWEEN/);
-        expect(sql).not.toMatch(/\$\{(model|route|region|device)(?!:sqlstring\})/);
       }
     });
   });
 });
 
-type Target = { expr?: string; rawSql?: string };
-
 function promqlOf(panel: Panel): string[] {
-  return ((panel.targets ?? []) as Target[]).flatMap((target) => target.expr ?? []);
+  return targetsOf(panel).flatMap(({ datasource, expr }) => (datasource.type === 'prometheus' ? (expr ?? []) : []));
 }
 
 function sqlOf(panel: Panel): string[] {
-  return ((panel.targets ?? []) as Target[]).flatMap((target) => target.rawSql ?? []);
+  return targetsOf(panel).flatMap((target) => target.rawSql ?? []);
 }
 
 function expectCatalogued(expr: string): void {
-  const selectors = [...expr.matchAll(/([a-z_0-9]+?)(?:_bucket|_count|_sum)?\{([^}]*)\}\[/g)];
+  const selectors = selectorsOf(expr);
   expect(selectors.length, expr).toBeGreaterThan(0);
-  for (const [, name = '', matchers = ''] of selectors) {
-    const metric = Object.values(METRICS).find((each) => each.name === name);
-    expect(metric, `metric ${name}`).toBeDefined();
-    const labels = [...matchers.matchAll(/([a-z_]+)=/g)].map((match) => match[1]);
-    for (const label of labels) expect([...(metric?.labels ?? []), 'le'], `label of ${name}`).toContain(label);
+  for (const { name, labels } of selectors) {
+    const known = labelsOfSeries(name);
+    expect(known, `series ${name} in ${expr}`).toBeDefined();
+    for (const label of labels) expect(known, `label of ${name}`).toContain(label);
   }
 }

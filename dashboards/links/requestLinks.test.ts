@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { reference } from '../variables/reference.ts';
+import { slowRequestsLink } from './dashboardLinks.ts';
 import { exploreUrl } from './exploreUrl.ts';
 import { requestLinks } from './requestLinks.ts';
 
@@ -7,13 +9,18 @@ const logId = 'chatcmpl-abc123';
 const filled: Readonly<Record<string, string>> = {
   '__data.fields.trace_id': traceId,
   '__data.fields.log_id': logId,
+  '__data.fields.region': 'eu-west',
+  '__data.fields.device': 'mobile',
   __from: '1772967600000',
   __to: '1772971200000',
 };
 
 /** What Grafana does to a link: encodes each value into it, then decodes the whole until nothing is left to decode. */
 function open(url: string): string {
-  let text = url.replace(/\$\{(.+?)\}/g, (_, name: string) => encodeURIComponent(filled[name] ?? `missing ${name}`));
+  const withRange = url.replace(reference('__url_time_range'), `from=${filled['__from']}&to=${filled['__to']}`);
+  let text = withRange.replace(/\$\{(.+?)\}/g, (_, name: string) =>
+    encodeURIComponent(filled[name] ?? `missing ${name}`),
+  );
   for (let before = ''; before !== text; ) {
     before = text;
     text = decodeURIComponent(text);
@@ -68,8 +75,19 @@ test('the logs link asks Loki for both spellings', () => {
   });
 });
 
-test('the request link opens the stored record', () => {
+test('the request link opens the page of the request, in the same time range', () => {
   const link = requestLinks().find((each) => each.title === 'Request');
+  expect(open(link?.url ?? '')).toBe(`/d/request?var-trace_id=${traceId}&from=1772967600000&to=1772971200000`);
+});
+
+test('the link of a cell narrows the slow requests to it', () => {
+  expect(open(slowRequestsLink().url)).toBe(
+    '/d/slow-requests?var-region=eu-west&var-device=mobile&from=1772967600000&to=1772971200000',
+  );
+});
+
+test('the record link opens the stored record', () => {
+  const link = requestLinks().find((each) => each.title === 'Record');
   expect(open(link?.url ?? '')).toBe(`http://localhost:8080/v1/requests/${traceId}`);
 });
 

@@ -1,5 +1,6 @@
 import { DATA_SOURCES, INGEST_URL } from '../config.ts';
 import { reference } from '../variables/reference.ts';
+import { requestPageLink } from './dashboardLinks.ts';
 import { exploreUrl } from './exploreUrl.ts';
 
 /** A data link as Grafana's panel JSON has it. */
@@ -15,14 +16,15 @@ const TRACE_ID = reference('__data.fields.trace_id');
 const LOG_ID = reference('__data.fields.log_id');
 
 /**
- * From a point, bar or row to its trace, its log lines and its full record. The frame must have the text columns `trace_id` (the
+ * From a point, bar or row to its page, its trace, its log lines and its full record. The frame must have the text columns `trace_id` (the
  * key, 32 hex digits) and `log_id` (the id as the logs may spell it).
  */
 export function requestLinks(): DataLink[] {
   return [
+    requestPageLink(),
     { title: 'Trace', url: traceUrl(), targetBlank: true },
     { title: 'Logs', url: logsUrl(), targetBlank: true },
-    { title: 'Request', url: `${INGEST_URL}/v1/requests/${TRACE_ID}`, targetBlank: true },
+    { title: 'Record', url: `${INGEST_URL}/v1/requests/${TRACE_ID}`, targetBlank: true },
   ];
 }
 

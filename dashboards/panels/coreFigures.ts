@@ -12,7 +12,8 @@ export function ttftP95(): PanelBuilder {
     title: 'TTFT p95',
     unit: 's',
     description:
-      'Server time to first token that 95 % of the requests stay within, over the time range. Filtered by model and route. ' +
+      'Server time to first token that 95 % of the requests stay within, over the time range. ' +
+      'Filtered by model, route, variant and tier. ' +
       'Good: under 0.75 s. Over 1 s an alert fires: look in the waterfall below for the stage that grew, and in the heatmap for when it began.',
   }).thresholds(thresholdSteps(SECONDS_THRESHOLDS.ttft_p95));
 }
@@ -22,7 +23,8 @@ export function tpotP90(): PanelBuilder {
     title: 'TPOT p90',
     unit: 's',
     description:
-      'Time per output token after the first, as 90 % of the streams see it or better. Filtered by model, route and device. ' +
+      'Time per output token after the first, as 90 % of the streams see it or better. ' +
+      'Filtered by model, route, variant, tier and device. ' +
       'Good: under 0.11 s; beyond 0.25 s the stream is slower than a reader. If it is worse on all devices, look at batch size and ' +
       'load of the engine; if on one, at its network and rendering.',
   }).thresholds(thresholdSteps(SECONDS_THRESHOLDS.tpot_p90));
@@ -33,8 +35,8 @@ export function ttftOver1sRatio(): PanelBuilder {
     title: 'TTFT over 1 s',
     unit: 'percentunit',
     description:
-      'Share of the requests whose server time to first token is over 1 s. Filtered by model and route. Good: under 1 %. ' +
-      'Over 5 % the p95 is over 1 s too. A high share with a low p50 points at a queue or at long prompts: compare colours in the scatter.',
+      'Share of the requests whose server time to first token is over 1 s. Filtered by model, route, variant and tier. ' +
+      'Good: under 5 %, beyond which the p95 is over 1 s too; over 10 % an alert of its own fires. A high share with a low p50 points at a queue or at long prompts: compare colours in the scatter.',
   }).thresholds(thresholdSteps(RATIO_THRESHOLDS.ttft_over_1s_ratio));
 }
 
@@ -44,7 +46,7 @@ export function tpotStddev(): PanelBuilder {
     unit: 's',
     description:
       'tpot_stddev: standard deviation of the gaps of one stream, the value that 95 % of the streams stay within. Filtered by model and ' +
-      'device. Good: under 0.015 s, text flows. Above that it comes in bursts: look for proxies that buffer, for preemption in the engine, ' +
+      'device. Good: under 0.01 s, text flows. Above 0.015 s it comes in bursts and an alert fires: look for proxies that buffer, for preemption in the engine, ' +
       'and for streams that share a batch with long prompts.',
   }).thresholds(thresholdSteps(SECONDS_THRESHOLDS.tpot_stddev));
 }
@@ -64,7 +66,7 @@ export function ttftP999(): PanelBuilder {
     title: 'TTFT p99.9',
     unit: 's',
     description:
-      'Server time to first token of the slowest thousandth. Filtered by model and route. It shows what a p95 hides, and is only as ' +
+      'Server time to first token of the slowest thousandth. Filtered by model, route, variant and tier. It shows what a p95 hides, and is only as ' +
       'good as the traffic: under 1,000 requests it is near the maximum. Good: under 2 s. Beyond 5 s read the ten slowest requests below one by one.',
   }).thresholds(thresholdSteps(SECONDS_THRESHOLDS.ttft_p999));
 }

@@ -1,7 +1,7 @@
-import type { WaterfallPart } from '../queries/slowestRequests.ts';
+import type { Stage } from '../../contract/stages.ts';
 
 /** One colour per part, the same in every panel. Neighbours in the bar differ in lightness as well as in hue. */
-export const STAGE_COLOURS: Record<WaterfallPart, string> = {
+export const STAGE_COLOURS: Record<Stage | 'unattributed', string> = {
   gateway: '#7f7f7f',
   receive: '#bcbd22',
   preprocess: '#17a2a2',
@@ -12,4 +12,5 @@ export const STAGE_COLOURS: Record<WaterfallPart, string> = {
   send: '#2ca02c',
   unattributed: '#d9d9d9',
   network: '#d62728',
+  render: '#8c564b',
 };

@@ -35,8 +35,8 @@ export function ttftHeatmap(): PanelBuilder {
   return new PanelBuilder()
     .title('TTFT over time')
     .description(
-      'Server time to first token: each column a moment, each row a bucket, darker where more requests are. Filtered by model and route. ' +
-        'Good: one dark band below 0.5 s. A second band above is a second kind of request (a queue, a cold cache, another model): narrow the ' +
+      'Server time to first token: each column a moment, each row a bucket, darker where more requests are. Filtered by model, route, ' +
+        'variant and tier. Good: one dark band below 0.5 s. A second band above is a second kind of request (a queue, a cold cache, another model): narrow the ' +
         'variables until it stands alone. A band that climbs is load. Dots are single requests: click one for its trace.',
     )
     .interval(`${4 * SCRAPE_INTERVAL_SECONDS}s`)

@@ -29,7 +29,7 @@ export function ttftTpotScatter(): PanelBuilder {
       'Each point a finished stream, at most the newest 2,000: time to first token as the client saw it, against time per token. ' +
         'Colour is the length of the prompt: blue under 50 characters, orange 50 to 200, magenta over 200, grey unknown. Good: one ' +
         'cloud at the lower left. Far right with short prompts: waiting, not computing; look at queue and network. Far up: the engine ' +
-        'is saturated. Magenta right of the rest is prefill. Click a point for its trace, logs and record. Without any stream the panel says "Err".',
+        'is saturated. Magenta right of the rest is prefill. Click a point for its trace, logs and record.',
     )
     .withTarget(new PostgresQuery(ttftTpotSql()))
     .unit('ms')

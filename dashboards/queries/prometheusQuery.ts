@@ -24,3 +24,15 @@ export function bucketsQuery(expr: string): DataqueryBuilder {
     .exemplar(true)
     .range();
 }
+
+/** Curves over time; `legend` may name labels, as `{{region}}`. */
+export function curveQuery(refId: string, expr: string, legend: string): DataqueryBuilder {
+  return new DataqueryBuilder()
+    .refId(refId)
+    .datasource(PROMETHEUS)
+    .editorMode(QueryEditorMode.Code)
+    .expr(expr)
+    .format(PromQueryFormat.TimeSeries)
+    .legendFormat(legend)
+    .range();
+}

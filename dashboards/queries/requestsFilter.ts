@@ -14,9 +14,9 @@ const IN_TIME_RANGE = `$__timeFilter(started_at)
     AND day BETWEEN ($__timeFrom()::timestamptz AT TIME ZONE 'UTC')::date - 1
                 AND ($__timeTo()::timestamptz AT TIME ZONE 'UTC')::date + 2`;
 
-/** Conditions of a WHERE on `requests`: the time range and the dashboard's variables. */
-export function inScope(): string {
-  return [IN_TIME_RANGE, ...DIMENSIONS.map((each) => `(${labelOf(each)}) IN (${reference(`${each}:sqlstring`)})`)].join(
+/** Conditions of a WHERE on `requests`: the time range and the variables that the dashboard offers. */
+export function inScope(dimensions: readonly Dimension[] = DIMENSIONS): string {
+  return [IN_TIME_RANGE, ...dimensions.map((each) => `(${labelOf(each)}) IN (${reference(`${each}:sqlstring`)})`)].join(
     '\n    AND ',
   );
 }

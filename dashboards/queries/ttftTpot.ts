@@ -1,3 +1,4 @@
+import { neverEmpty } from './neverEmpty.ts';
 import { inScope, LOG_ID, TRACE_ID, without } from './requestsFilter.ts';
 
 /** Points that a browser still draws smoothly. */
@@ -9,7 +10,7 @@ export const UNKNOWN_LENGTH = -1;
 
 /** The newest streams in the time range: client TTFT against TPOT, both in milliseconds, with the prompt's length in characters. */
 export function ttftTpotSql(): string {
-  return `SELECT ttft_ms, tpot_ms,
+  return neverEmpty(`SELECT ttft_ms, tpot_ms,
   coalesce(prompt_chars, prompt_tokens * ${CHARACTERS_PER_TOKEN}::bigint, ${UNKNOWN_LENGTH}) AS prompt_chars,
   model, route, region, device::text AS device, output_tokens,
   ${TRACE_ID} AS trace_id, ${LOG_ID} AS log_id
@@ -19,5 +20,5 @@ WHERE ${inScope()}
     AND tpot_ms IS NOT NULL
     AND ${without('coalesced', 'suspended')}
 ORDER BY started_at DESC
-LIMIT ${MAX_POINTS}`;
+LIMIT ${MAX_POINTS}`);
 }

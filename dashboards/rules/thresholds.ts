@@ -23,13 +23,17 @@ export const SECONDS_THRESHOLDS = {
   ttft_p999: { metric: METRICS.ttft, watch: 2, bad: 5 },
   ttft_client_p95: { metric: METRICS.ttftClient, watch: 1, bad: 2 },
   tpot_p90: { metric: METRICS.tpot, watch: 0.11, bad: 0.25 },
-  tpot_stddev: { metric: METRICS.tpotStddev, watch: 0.015, bad: 0.05 },
+  tpot_stddev: { metric: METRICS.tpotStddev, watch: 0.01, bad: 0.015 },
   stream_gap_max: { metric: METRICS.streamGapMax, watch: 0.4, bad: 2 },
 } as const satisfies Partial<Record<Figure, SecondsThreshold>>;
 
-/** Shares from 0 to 1. A p95 over 1 s is the same as more than 5 % of the requests over 1 s. */
+/**
+ * Shares from 0 to 1. A p95 over 1 s is the same as more than 5 % of the requests over 1 s, which has its alert; `bad` is for when
+ * it is twice as many.
+ */
 export const RATIO_THRESHOLDS = {
-  ttft_over_1s_ratio: { watch: 0.01, bad: 0.05 },
+  ttft_over_1s_ratio: { watch: 0.05, bad: 0.1 },
+  ttft_over_2s_ratio: { watch: 0.01, bad: 0.02 },
 } as const satisfies Partial<Record<Figure, Threshold>>;
 
 /** Requests of the last hour below which a p95 rests on a handful of samples; quiet hours stay quiet. */

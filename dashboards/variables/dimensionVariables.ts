@@ -11,8 +11,8 @@ import { DIMENSIONS, type Dimension } from './dimensions.ts';
  * be pasted into SQL unquoted. The options are read again with every refresh of the time range, so that a model that appears
  * while the dashboard is open is part of All.
  */
-export function dimensionVariables(): QueryVariableBuilder[] {
-  return DIMENSIONS.map((dimension) =>
+export function dimensionVariables(dimensions: readonly Dimension[] = DIMENSIONS): QueryVariableBuilder[] {
+  return dimensions.map((dimension) =>
     new QueryVariableBuilder(dimension)
       .label(LABELS[dimension])
       .datasource(POSTGRES)
@@ -25,7 +25,14 @@ export function dimensionVariables(): QueryVariableBuilder[] {
   );
 }
 
-const LABELS: Record<Dimension, string> = { model: 'Model', route: 'Route', region: 'Region', device: 'Device' };
+const LABELS: Record<Dimension, string> = {
+  model: 'Model',
+  route: 'Route',
+  variant: 'Variant',
+  tier: 'Tier',
+  region: 'Region',
+  device: 'Device',
+};
 
 function optionsSql(dimension: Dimension): string {
   const known =

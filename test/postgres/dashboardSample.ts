@@ -30,8 +30,20 @@ export interface Stored extends Record<`${(typeof WATERFALL_PARTS)[number]}_ns`,
   flags: number;
   model: string | null;
   route: string | null;
+  variant: string | null;
+  tier: string | null;
   region: string | null;
   device: string | null;
+  connection: string | null;
+  backend: string | null;
+  quantization: string | null;
+  decoding: string | null;
+  temperature: number | null;
+  batch_size: number | null;
+  first_screen_ms: number | null;
+  sub_stages_ns: Record<string, number> | null;
+  arrivals_ms: number[] | null;
+  chunk_tokens: number[] | null;
   trace_ref: string | null;
 }
 
@@ -41,8 +53,9 @@ export function sampleRequests(): Stored[] {
   const pick = <T>(...values: T[]): T => values[Math.floor(random() * values.length)] as T;
   return Array.from({ length: 600 }, (_, index) => {
     // One in ten starts outside the range; 7 ms apart, so that no two start at once.
-    const start =
-      index % 10 === 0 ? TO.getTime() + 60_000 : FROM.getTime() + random() * (TO.getTime() - FROM.getTime());
+    // A third of them in one hour, so that a cell of the tables by hour has enough.
+    const within = random() < 0.33 ? random() * HOUR_MS : random() * (TO.getTime() - FROM.getTime());
+    const start = index % 10 === 0 ? TO.getTime() + 60_000 : FROM.getTime() + within;
     const startedAt = new Date(Math.floor(start / 1000) * 1000 + index);
     const hasClient = random() < 0.9;
     const hasServer = !hasClient || random() < 0.8;
@@ -82,14 +95,26 @@ export function sampleRequests(): Stored[] {
       prompt_chars: pick(null, Math.floor(random() * 400)),
       prompt_tokens: pick(null, Math.floor(random() * 100)),
       output_tokens: pick(null, Math.floor(random() * 100)),
-      status: hasClient ? pick('complete', 'aborted', 'streaming') : null,
+      status: hasClient ? pick('complete', 'complete', 'aborted', 'streaming') : null,
       seq: hasClient ? 1 : null,
       server_source: hasServer ? pick('direct', 'echo') : null,
       flags: pick(0, 0, 0, FLAG_BITS.coalesced, FLAG_BITS.suspended, FLAG_BITS.hidden | FLAG_BITS.first_tokens_unknown),
       model: pick('llama-3.1', "o'brien", UNREGISTERED, null),
       route: pick('/api/chat', '/api/a"b', null),
-      region: pick('eu-west', 'ap', null),
-      device: pick('mobile', 'desktop', 'tablet', null),
+      variant: pick('fp16', 'int4', null),
+      tier: pick('normal', 'vip', null),
+      region: pick('eu-west', 'eu-west', 'eu-west', 'ap', null),
+      device: pick('mobile', 'mobile', 'desktop', 'tablet', null),
+      connection: hasClient ? pick('4g', 'wifi', null) : null,
+      backend: pick('gpu-01', 'gpu-02', null),
+      quantization: pick('int4', 'none', null),
+      decoding: pick('greedy', 'sampling', null),
+      temperature: pick(0, 0.25, 0.75, 1.5, null),
+      batch_size: hasServer ? pick(1, 2, 8, null) : null,
+      first_screen_ms: hasClient ? pick(null, Math.floor(random() * 20_000) / 4) : null,
+      sub_stages_ns: hasServer ? pick(null, { db: part(), auth: part() }, { db: part() }) : null,
+      arrivals_ms: hasClient && index % 3 === 0 ? [250, 300.5, 500, 500] : null,
+      chunk_tokens: hasClient && index % 6 === 0 ? [1, 4, 4, 2] : null,
       trace_ref: pick(null, `chatcmpl-${index}`, `a&b%${index}`),
     };
   });
@@ -147,6 +172,12 @@ export function percentile(values: readonly number[], share: number): number {
   const below = sorted[Math.floor(rank)] as number;
   const above = sorted[Math.ceil(rank)] as number;
   return below + (above - below) * (rank - Math.floor(rank));
+}
+
+/** The lowest value that at least this share of the values does not exceed, as the SQL standard's percentile_disc. */
+export function nearestRank(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number;
 }
 
 /** Numbers from 0 to 1: mulberry32, so that a failure can be repeated. */

@@ -1,21 +1,19 @@
 import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FLAG_BITS, flagsOf } from '../../contract/flags.ts';
-import { dashboards } from '../../dashboards/artefacts.ts';
 import { FIRST_TOKEN } from '../../dashboards/config.ts';
 import { firstToken } from '../../dashboards/firstToken.ts';
-import { type Interpolation, interpolateSql } from '../../dashboards/interpolation.ts';
 import { HOUR_COLUMNS } from '../../dashboards/queries/clientTtftByHour.ts';
+import { BAND_LABELS } from '../../dashboards/queries/completionByBand.ts';
 import { WATERFALL_PARTS } from '../../dashboards/queries/slowestRequests.ts';
+import { targetsOf } from '../../dashboards/runner/runPanel.ts';
 import { DIMENSIONS } from '../../dashboards/variables/dimensions.ts';
+import { createDashboardDatabase, type DashboardDatabase } from './dashboardDatabase.ts';
 import {
   dominant,
-  FROM,
   hex,
   inRange,
-  insertRequests,
-  isoDay,
   labelOf,
   localHour,
   logId,
@@ -23,79 +21,30 @@ import {
   type Stored,
   sampleRequests,
   steady,
-  TIMEZONE,
-  TO,
   tenSlowest,
 } from './dashboardSample.ts';
-import { createDatabase, type TestDatabase } from './database.ts';
 
 type Row = Record<string, unknown>;
 
-const DAYS = ['01', '07', '08', '09', '10', '11', '12', '13', '20'].map((day) => `2026-03-${day}`);
-
-let database: TestDatabase;
-let client: pg.Client;
+let database: DashboardDatabase;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  client = new pg.Client(database.url);
-  await client.connect();
-  for (const day of DAYS) {
-    const next = isoDay(new Date(Date.parse(day) + 24 * 3_600_000));
-    const name = `requests_${day.replaceAll('-', '')}`;
-    await client.query(`CREATE TABLE ${name} PARTITION OF requests FOR VALUES FROM ('${day}') TO ('${next}')`);
-  }
+  database = await createDashboardDatabase();
 });
+afterAll(() => database?.drop());
 
-afterAll(async () => {
-  await client?.end();
-  await database?.drop();
-});
-
-const sqlTargets = dashboards().flatMap((dashboard) =>
-  (dashboard.panels ?? [])
-    .filter((panel): panel is Panel => panel.type !== 'row')
-    .flatMap((panel) =>
-      ((panel.targets ?? []) as { rawSql?: string }[])
-        .filter((target) => target.rawSql !== undefined)
-        .map((target) => ({ title: panel.title ?? '', panel, rawSql: target.rawSql ?? '' })),
-    ),
-);
+const dashboard = firstToken();
 
 function sqlOf(panelId: number): string {
-  const panel = firstToken().panels?.find((each) => each.id === panelId) as Panel;
-  return (panel.targets as { rawSql?: string }[])[0]?.rawSql ?? '';
+  const panel = dashboard.panels?.find((each) => each.id === panelId) as Panel;
+  return targetsOf(panel)[0]?.rawSql ?? '';
 }
 
-/** Options of the variables as the dashboard itself reads them. */
-async function allOptions(): Promise<Record<string, string[]>> {
-  const options: Record<string, string[]> = {};
-  for (const variable of firstToken().templating?.list ?? []) {
-    if (variable.type !== 'query') continue;
-    const { rows } = await client.query<{ value: string }>(String(variable.query));
-    options[variable.name] = rows.map((row) => row.value);
-  }
-  return options;
+async function run(rawSql: string, variables: Record<string, readonly string[]>): Promise<pg.QueryResult<Row>> {
+  return database.query(rawSql, variables);
 }
 
-async function run(rawSql: string, variables: Record<string, string[]>): Promise<pg.QueryResult<Row>> {
-  const interpolation: Interpolation = { from: FROM, to: TO, timezone: TIMEZONE, variables };
-  await client.query('BEGIN');
-  try {
-    // As Grafana does: with the role that may only read.
-    await client.query('SET LOCAL ROLE grafana_reader');
-    return await client.query<Row>(interpolateSql(rawSql, interpolation));
-  } finally {
-    await client.query('ROLLBACK');
-  }
-}
-
-describe('without rows', () => {
-  test.each(sqlTargets)('$title yields nothing, or zero', async ({ rawSql }) => {
-    const { rows } = await run(rawSql, await allOptions());
-    expect(rows.filter((row) => row['requests'] !== '0')).toEqual([]);
-  });
-});
+const known = (rows: readonly Row[]) => rows.filter((row) => Object.values(row).some((value) => value !== null));
 
 describe('with rows', () => {
   let stored: Stored[];
@@ -103,11 +52,8 @@ describe('with rows', () => {
 
   beforeAll(async () => {
     stored = sampleRequests();
-    await insertRequests(client, stored);
-    await client.query(`INSERT INTO label_values (label, value) VALUES
-      ('model', 'llama-3.1'), ('model', 'o''brien'), ('route', '/api/chat'), ('route', '/api/a"b'), ('region', 'eu-west'), ('region', 'ap')`);
-    await client.query('ANALYZE requests');
-    options = await allOptions();
+    await database.fill(stored);
+    options = await database.optionsOf(dashboard);
   });
 
   const selections: readonly (readonly [string, (all: Record<string, string[]>) => Record<string, string[]>])[] = [
@@ -169,6 +115,27 @@ describe('with rows', () => {
           trace_id: hex(row),
           log_id: logId(row),
         }));
+      expect(known(rows)).toEqual(expected);
+    });
+
+    test('completion is counted by band', async () => {
+      const { rows } = await run(sqlOf(FIRST_TOKEN.panelIds.completionByBand), variables);
+      const ended = visible.filter(
+        (row) => row.ttft_ms !== null && row.status !== 'streaming' && !(row.flags & FLAG_BITS.suspended),
+      );
+      const bands = [100, 300, 1000, Number.POSITIVE_INFINITY].map((limit, index, limits) =>
+        ended.filter((row) => Number(row.ttft_ms) <= limit && Number(row.ttft_ms) > (limits[index - 1] ?? -1)),
+      );
+      const expected = bands.flatMap((band, index) =>
+        band.length === 0
+          ? []
+          : [
+              {
+                ttft: `${BAND_LABELS[index]} (${band.length})`,
+                completed: band.filter((row) => row.status === 'complete').length / band.length,
+              },
+            ],
+      );
       expect(rows).toEqual(expected);
     });
 
@@ -231,32 +198,6 @@ describe('with rows', () => {
         log_id: logId(row),
       }));
       expect(rows).toEqual(expected);
-    });
-  });
-
-  describe.each(sqlTargets)('$title', ({ panel, rawSql }) => {
-    test('reads only the partitions of its time range', async () => {
-      const { rows } = await run(`EXPLAIN ${rawSql}`, options);
-      const scanned = rows.map((row) => String(row['QUERY PLAN']).match(/ on (requests_\d+)/)?.[1]).filter(Boolean);
-      expect([...new Set(scanned)].sort()).toEqual(
-        ['08', '09', '10', '11', '12'].map((day) => `requests_202603${day}`),
-      );
-    });
-
-    test('every override and link names columns that the query yields', async () => {
-      const { fields } = await run(rawSql, options);
-      const columns = fields.map((field) => field.name);
-      for (const { matcher, properties } of panel.fieldConfig?.overrides ?? []) {
-        if (matcher.id === 'byName') expect(columns).toContain(matcher.options);
-        for (const [, column] of JSON.stringify(properties).matchAll(/__data\.fields\.(\w+)/g)) {
-          expect(columns).toContain(column);
-        }
-      }
-      for (const [, column] of JSON.stringify(panel.options).matchAll(
-        /"(?:id":"byName","options|xField)":"([^"]+)"/g,
-      )) {
-        expect(columns).toContain(column);
-      }
     });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { reference } from '../variables/reference.ts';
 import { type Interpolation, interpolatePromql, interpolateSql } from './interpolation.ts';
-import { reference } from './variables/reference.ts';
 
 const interpolation: Interpolation = {
   from: new Date('2026-03-10T11:00:00Z'),
@@ -22,7 +22,7 @@ describe('SQL', () => {
         "AND d > '2026-03-10T11:00:00.000Z'::date AND d < '2026-03-10T12:00:00.000Z'::date",
     );
   });
-  test.each(['$__timeGroup(a)', reference('nobody:sqlstring'), reference('region'), reference('region:regex')])(
+  test.each(['$__nothing(a)', reference('nobody:sqlstring'), reference('region'), reference('region:regex')])(
     '%s is refused',
     (sql) => expect(() => interpolateSql(sql, interpolation)).toThrow(/Unknown/),
   );
