@@ -1,6 +1,7 @@
-import { createSseReader } from '../../contract/sse.ts';
-import { TOKEN_PRESETS, type TokenPreset, type TokenUsage } from '../../contract/tokens.ts';
-import { guarded } from './warnings.ts';
+import type { TokenPreset, TokenUsage } from '../../contract/tokens.ts';
+import type { EngineFacts } from './engineFacts.ts';
+import { jsonAnswer } from './jsonAnswer.ts';
+import { streamAnswer } from './streamAnswer.ts';
 
 /** What the start of a response says about its body. */
 export interface AnswerStart {
@@ -8,50 +9,47 @@ export interface AnswerStart {
   readonly status: number;
   readonly contentType: string;
   readonly contentEncoding: string;
+  /** Empty where the body's end is marked otherwise. */
+  readonly contentLength: string;
+}
+
+/** What a body told beside its tokens. */
+export interface AnswerFacts {
+  readonly usage: TokenUsage;
+  readonly engine: EngineFacts;
 }
 
 /** Looks for tokens in the body of one response. */
 export interface AnswerReader {
-  /** Takes the next non-empty chunk. Returns whether a token was seen up to here. */
-  read(chunk: Uint8Array): boolean;
+  /** Takes the next non-empty chunk, as `write` got it. Returns whether a token was seen up to here. */
+  read(chunk: string | Uint8Array, encoding: BufferEncoding): boolean;
   /** Whether chunks after the first token can still tell something. */
   readonly goesOn: boolean;
-  usage(): TokenUsage;
+  /** The body is over, whole or not. */
+  finish(): AnswerFacts;
 }
 
-const NO_ANSWER: AnswerReader = { read: () => false, goesOn: false, usage: () => ({}) };
-const PLAIN_ANSWER: AnswerReader = { read: () => true, goesOn: false, usage: () => ({}) };
+export const NOTHING_TOLD: AnswerFacts = Object.freeze({ usage: {}, engine: {} });
+
+const NO_ANSWER: AnswerReader = { read: () => false, goesOn: false, finish: () => NOTHING_TOLD };
+const PLAIN_ANSWER: AnswerReader = { read: () => true, goesOn: false, finish: () => NOTHING_TOLD };
+
+const isReadable = ({ contentEncoding }: AnswerStart): boolean => /^(identity)?$/i.test(contentEncoding);
+
+const bearsAnswer = ({ method, status }: AnswerStart): boolean =>
+  method !== 'HEAD' && status >= 200 && status <= 299 && status !== 204;
+
+/** Whether the body is an answer as server-sent events, in plain text. */
+export const isEventStream = (start: AnswerStart): boolean =>
+  bearsAnswer(start) && /^text\/event-stream\b/i.test(start.contentType) && isReadable(start);
 
 /**
  * Chooses how to read a body. In an event stream the preset decides which events bear a token. Any other body is the answer
- * itself, so its first byte counts. Nothing counts in what is no answer (an error, a redirect, no body), nor in a compressed event
- * stream, whose first bytes may be anything.
+ * itself, so its first byte counts, and JSON may tell its usage. Nothing counts in what is no answer (an error, a redirect, no
+ * body), nor in a compressed event stream, whose first bytes may be anything.
  */
 export function createAnswerReader(start: AnswerStart, preset: TokenPreset): AnswerReader {
-  const { status } = start;
-  if (start.method === 'HEAD' || status < 200 || status > 299 || status === 204) return NO_ANSWER;
-  if (!/^text\/event-stream\b/i.test(start.contentType)) return PLAIN_ANSWER;
-  return /^(identity)?$/i.test(start.contentEncoding) ? streamReader(preset) : NO_ANSWER;
-}
-
-function streamReader(preset: TokenPreset): AnswerReader {
-  // After the first token only the usage is of interest; parsing all other events would cost the app time. Where an app's own
-  // function finds its usage is unknown.
-  const ours = Object.values<TokenPreset>(TOKEN_PRESETS).includes(preset);
-  let seen = false;
-  let usage: TokenUsage = {};
-  const reader = createSseReader((event) => {
-    if (seen && ours && !event.data.includes('usage')) return;
-    const facts = guarded('option_failed', () => preset(event));
-    seen ||= facts?.token === true;
-    usage = { ...usage, ...facts?.usage };
-  });
-  return {
-    read(chunk) {
-      reader.push(chunk);
-      return seen;
-    },
-    goesOn: true,
-    usage: () => usage,
-  };
+  if (isEventStream(start)) return streamAnswer(preset);
+  if (!bearsAnswer(start) || /^text\/event-stream\b/i.test(start.contentType)) return NO_ANSWER;
+  return /^application\/json\b/i.test(start.contentType) && isReadable(start) ? jsonAnswer() : PLAIN_ANSWER;
 }

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
-import { FIRSTTOKEN_EVENT } from '../../contract/tokens.ts';
 import type { Description } from './describedFields.ts';
 import type { RequestFacts } from './requestFacts.ts';
 
@@ -74,6 +73,6 @@ export function currentTraceId(): string | undefined {
 export function factsEvent(): string {
   const facts = storage.getStore();
   if (!facts) return '';
-  const data = { trace_id: facts.identity.given, timing_trace: facts.stamps.toString() };
-  return `event: ${FIRSTTOKEN_EVENT}\ndata: ${JSON.stringify(data)}\n\n`;
+  facts.eventGiven = true;
+  return facts.toEvent();
 }

@@ -21,6 +21,12 @@ export interface ObserveOptions {
    * 0 leaves the start to Node.
    */
   holdMs?: number | undefined;
+  /**
+   * Whether to write the stamps as the last event of each event stream, named `firsttoken`, for pages that read with
+   * `EventSource`. Not behind an answer that stops inside an event, that promised its length, that wrote `factsEvent()` itself, or
+   * whose client has left. Default false: no body is changed.
+   */
+  factsEvent?: boolean | undefined;
   /** Says what the request was; called once when the response is over, so that a parsed body is there. */
   describe?(req: ObservedRequest): Description;
   /** Takes the finished record: once per request, whether it finished, failed or was left by its client. */
@@ -74,8 +80,9 @@ export function observe(req: IncomingMessage, res: ServerResponse, options: Obse
     traceId: facts.identity.given,
     preset,
     holdMs,
-    onClosed(usage) {
-      facts.usage = usage;
+    lastEvent: options.factsEvent ? () => (facts.eventGiven ? '' : facts.toEvent()) : undefined,
+    onClosed(told) {
+      facts.told = told;
       // Whatever delivers the record must not run, or make its sockets, inside the context of this request.
       runOutside(() => {
         const described = guarded('option_failed', () => options.describe?.(req as ObservedRequest));

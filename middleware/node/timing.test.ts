@@ -215,6 +215,34 @@ group('stamps', () => {
   });
 });
 
+test("an engine's own facts fill what the app marks nothing of, beside what it says itself", async () => {
+  const { url } = await start((_req, res) => {
+    describe({ server_timing: 'db;dur=3' });
+    res.writeHead(200, SSE);
+    res.write(TOKEN);
+    res.write(
+      'data: {"choices":[],"usage":{"completion_tokens":9},"metrics":{"queue_time_ms":1.5,"time_to_first_token_ms":2}}\n\n',
+    );
+    res.end(DONE);
+  });
+  await ask(url);
+  expect(await recordsOf(server!)).toMatchObject([
+    { output_tokens: 9, server_timing: 'db;dur=3, queue;dur=1.5, first_token;dur=3.5' },
+  ]);
+});
+
+test('an answer in one piece of JSON tells its usage', async () => {
+  const { url } = await start((_req, res) => {
+    res.setHeader('Content-Type', 'application/json; charset=utf-8');
+    res.write('{"choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tok');
+    res.end('ens":8,"completion_tokens":9}}');
+  });
+  await ask(url);
+  const [record] = await recordsOf(server!);
+  expect(record).toMatchObject({ prompt_tokens: 8, output_tokens: 9 });
+  expect(taken(record?.timing_trace)).toBe('01---56');
+});
+
 test('an EventSource gets the stamps as the last event of its stream', async () => {
   const { url } = await start((_req, res) => {
     res.writeHead(200, SSE);
@@ -297,6 +325,19 @@ group('the start of the response', () => {
         })
         .on('error', reject);
     });
+  });
+
+  test('is not held where holdMs is 0: it leaves with the first chunk, as Node has it', async () => {
+    const { url } = await start(
+      async (_req, res) => {
+        res.writeHead(200, SSE);
+        await new Promise((resolve) => setImmediate(resolve));
+        mark('preprocess');
+        res.end(TOKEN);
+      },
+      { holdMs: 0 },
+    );
+    expect(taken((await ask(url)).headers['x-timing-trace'])).toBe('012--5-');
   });
 
   test('the headers stand there once, also where the app sent its own', async () => {

@@ -36,6 +36,7 @@ export function timing(options: TimingOptions = {}): TimingHandler {
   const settings: ObserveOptions = {
     tokens: tokenPreset(options.tokens),
     holdMs: holdTimeMs(options.holdMs),
+    factsEvent: options.factsEvent,
     describe: (req) => options.describe?.(req) ?? {},
     onRecord: (record) => sender?.send(record),
   };

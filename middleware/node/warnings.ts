@@ -21,7 +21,11 @@ export function guarded<T>(kind: WarningKind, work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    warnOnce(kind, `firsttoken: ${error instanceof Error ? error.message : String(error)}`);
+    warnOfError(kind, error);
     return undefined;
   }
+}
+
+export function warnOfError(kind: WarningKind, error: unknown): void {
+  warnOnce(kind, `firsttoken: ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -1,23 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TokenPreset, TokenUsage } from '../../contract/tokens.ts';
-import { type AnswerReader, type AnswerStart, createAnswerReader } from './answerReader.ts';
-import { amendHeader, headerValue, type WriteHeadArguments, withHeader } from './responseHeaders.ts';
-import { nowNs, type Stamps } from './stamps.ts';
-import { guarded } from './warnings.ts';
+import type { TokenPreset } from '../../contract/tokens.ts';
+import {
+  type AnswerFacts,
+  type AnswerReader,
+  createAnswerReader,
+  isEventStream,
+  NOTHING_TOLD,
+} from './answerReader.ts';
+import { chunkOf, encodingOf, endCallbackOf } from './chunk.ts';
+import type { WriteHeadArguments } from './responseHeaders.ts';
+import { ResponseStart, type ResponseStartOptions } from './responseStart.ts';
+import { nowNs } from './stamps.ts';
+import { StreamTail } from './streamTail.ts';
+import { guarded, warnOfError } from './warnings.ts';
 
-const TRACE_ID_HEADER = 'X-Trace-ID';
-const TIMING_TRACE_HEADER = 'X-Timing-Trace';
-
-export interface ResponseWatch {
-  readonly stamps: Stamps;
-  /** The id to echo. */
-  readonly traceId: string;
+export interface ResponseWatch extends ResponseStartOptions {
   readonly preset: TokenPreset;
-  /** How long a start that `writeHead` wrote may wait for the first chunk, milliseconds; 0 leaves it to Node. */
-  readonly holdMs: number;
+  /** What to write behind the last byte of an event stream, asked when the app ends it; without it nothing is written. */
+  readonly lastEvent?: (() => string) | undefined;
   /** Called once when the response has finished or its connection has closed. */
-  onClosed(usage: TokenUsage): void;
+  onClosed(facts: AnswerFacts): void;
 }
+
+/** A method of the response, whichever overload of it the app called. */
+type Method = (...args: never[]) => unknown;
 
 /**
  * Takes t5 and t6 and adds the two headers to a response, whose bytes stay as they are. Node itself holds the start back until
@@ -26,86 +32,77 @@ export interface ResponseWatch {
  * as an explicit flush.
  */
 export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: ResponseWatch): void {
-  const { stamps } = watch;
+  const { stamps, lastEvent } = watch;
   const { writeHead, write, end, flushHeaders } = res;
-  let start: AnswerStart | undefined;
-  let headerAsWritten: string | undefined;
-  let holdTimer: NodeJS.Timeout | undefined;
+  const start = new ResponseStart(req, res, watch);
+  const tail = lastEvent && new StreamTail();
   let answer: AnswerReader | undefined;
   let tokenSeen = false;
   let closed = false;
   // Node's and others' methods call each other; only the outermost call is the app's.
   let inside = false;
 
-  const enter = <T>(forward: () => T): T => {
+  const isOurs = (): boolean => !(inside || closed || res.writableEnded || res.destroyed);
+
+  const enter = (method: Method, args: unknown[]): unknown => {
     const outer = inside;
     inside = true;
     try {
-      return forward();
+      return Reflect.apply(method, res, args);
     } finally {
       inside = outer;
     }
   };
 
-  const settleStart = (): void => {
-    clearTimeout(holdTimer);
-    if (headerAsWritten === undefined) return;
-    const current = stamps.toString();
-    amendHeader(res, TIMING_TRACE_HEADER, headerAsWritten, current);
-    headerAsWritten = undefined;
+  const read = (args: readonly unknown[]): boolean => {
+    const chunk = chunkOf(args);
+    if (chunk === undefined) return false;
+    const encoding = encodingOf(args);
+    tail?.add(chunk, encoding);
+    answer ??= createAnswerReader(start.description, watch.preset);
+    return answer.read(chunk, encoding);
   };
 
-  const describeStart = (args: WriteHeadArguments): AnswerStart => ({
-    method: req.method,
-    status: Number(args[0]),
-    contentType: headerValue(res, args, 'content-type'),
-    contentEncoding: headerValue(res, args, 'content-encoding'),
-  });
-
-  const read = (chunk: unknown, encoding: unknown): boolean => {
-    const bytes =
-      typeof chunk === 'string'
-        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-        : chunk;
-    if (!(bytes instanceof Uint8Array) || bytes.length === 0) return false;
-    answer ??= createAnswerReader(start ?? describeStart([res.statusCode]), watch.preset);
-    return answer.read(bytes);
-  };
-
-  const pass = <T>(chunk: unknown, encoding: unknown, forward: () => T): T => {
-    if (inside || closed || res.writableEnded || res.destroyed) return forward();
+  /** Every chunk passes here, so no closure is made once the token has been seen. */
+  const pass = (method: Method, args: unknown[]): unknown => {
+    if (!isOurs()) return Reflect.apply(method, res, args);
     if (tokenSeen) {
       // Nothing is to be stamped any more: the chunk leaves first, then it is searched for usage.
-      const result = enter(forward);
-      if (answer?.goesOn) guarded('internal', () => read(chunk, encoding));
+      const result = enter(method, args);
+      if (!answer?.goesOn && !tail) return result;
+      try {
+        read(args);
+      } catch (error) {
+        warnOfError('internal', error);
+      }
       return result;
     }
     const enteredAtNs = nowNs();
     guarded('internal', () => {
-      tokenSeen = read(chunk, encoding);
+      tokenSeen = read(args);
       if (tokenSeen) stamps.end('serialize', enteredAtNs);
-      settleStart();
+      start.settle();
     });
-    const result = enter(forward);
+    const result = enter(method, args);
     if (tokenSeen) stamps.end('send');
     return result;
   };
 
-  const addHeaders = (args: WriteHeadArguments): WriteHeadArguments => {
-    // Now, not at the first chunk: what compresses below us names its encoding only later, and we read the text above it.
-    start = describeStart(args);
-    const value = stamps.toString();
-    const timed = withHeader(args, TIMING_TRACE_HEADER, value);
-    if (timed === args) return args;
-    headerAsWritten = value;
-    // An app that names the trace itself has its reasons.
-    return headerValue(res, args, 'x-trace-id') === '' ? withHeader(timed, TRACE_ID_HEADER, watch.traceId) : timed;
+  /** Only behind a whole event stream whose length was not promised. */
+  const mayAddEvent = (): boolean => isEventStream(start.description) && start.description.contentLength === '';
+
+  const endWithEvent = (event: () => string, args: unknown[]): unknown => {
+    if (chunkOf(args) !== undefined) pass(write, [args[0], encodingOf(args)]);
+    // An event that the app left unfinished stays so: what it would become is not what the app said.
+    const text = tail?.betweenEvents && !res.destroyed ? guarded('internal', event) : undefined;
+    if (text) enter(write, [text]);
+    return pass(end, endCallbackOf(args));
   };
 
   const releaseStart = (): void => {
     guarded('internal', () => {
-      if (closed || res.destroyed || headerAsWritten === undefined) return;
-      settleStart();
+      if (closed || res.destroyed || !start.isHeld) return;
+      start.settle();
       flushHeaders.call(res);
     });
   };
@@ -113,28 +110,29 @@ export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: 
   Object.assign(res, {
     writeHead(...args: WriteHeadArguments) {
       if (res.headersSent) return Reflect.apply(writeHead, res, args);
-      const withOurs = guarded('internal', () => addHeaders(args)) ?? args;
+      const withOurs = guarded('internal', () => start.addHeaders(args)) ?? args;
       const result = Reflect.apply(writeHead, res, withOurs);
-      if (!inside && watch.holdMs > 0) holdTimer = setTimeout(releaseStart, watch.holdMs).unref();
+      if (!inside) start.hold(releaseStart);
       return result;
     },
     flushHeaders() {
-      guarded('internal', settleStart);
-      return enter(() => flushHeaders.call(res));
+      guarded('internal', () => start.settle());
+      return enter(flushHeaders, []);
     },
     write(...args: unknown[]) {
-      return pass(args[0], args[1], () => Reflect.apply(write, res, args));
+      return pass(write, args);
     },
     end(...args: unknown[]) {
-      return pass(args[0], args[1], () => Reflect.apply(end, res, args));
+      const adds = lastEvent && isOurs() && guarded('internal', mayAddEvent);
+      return adds ? endWithEvent(lastEvent, args) : pass(end, args);
     },
   });
 
   const close = (): void => {
     if (closed) return;
     closed = true;
-    clearTimeout(holdTimer);
-    watch.onClosed(answer?.usage() ?? {});
+    start.close();
+    watch.onClosed(guarded('internal', () => answer?.finish()) ?? NOTHING_TOLD);
   };
   res.once('finish', close);
   res.once('close', close);
