@@ -1,6 +1,7 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DASHBOARD_FOLDER, GRAFANA_ALERTING_FILE, PROMETHEUS_RULES_FILE } from './config.ts';
 import { firstToken } from './firstToken.ts';
+import { oneRequest } from './oneRequest.ts';
 import { grafanaAlerting } from './rules/grafanaAlerting.ts';
 import { prometheusRules } from './rules/prometheusRules.ts';
 import { slowRequests } from './slowRequests.ts';
@@ -8,7 +9,7 @@ import { whereAndWhen } from './whereAndWhen.ts';
 
 /** Every dashboard. A new one is a file beside firstToken.ts and a line here. */
 export function dashboards(): Dashboard[] {
-  return [firstToken(), whereAndWhen(), slowRequests()];
+  return [firstToken(), whereAndWhen(), slowRequests(), oneRequest()];
 }
 
 /** Text of every generated file, by its path from the repository's root. */

@@ -1,4 +1,5 @@
 import { DATA_SOURCES, INGEST_URL } from '../config.ts';
+import { logsOf } from '../queries/textQueries.ts';
 import { reference } from '../variables/reference.ts';
 import { requestPageLink } from './dashboardLinks.ts';
 import { exploreUrl } from './exploreUrl.ts';
@@ -50,7 +51,7 @@ function logsUrl(): string {
     queryType: 'range',
     editorMode: 'code',
     direction: 'backward',
-    expr: `{service_name=~\`..*\`} | trace_id=\`${TRACE_ID}\` or trace_id=\`${LOG_ID}\``,
+    expr: logsOf([TRACE_ID, LOG_ID]),
   };
   return exploreUrl({ l1x: { datasource: uid, queries: [query], range: DASHBOARD_RANGE } });
 }
