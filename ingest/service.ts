@@ -11,7 +11,7 @@ import { beaconsRoute } from './routes/beacons.ts';
 import { gatewayLogsRoute, otlpLogsRoute } from './routes/gatewayLogs.ts';
 import { serverTimingsRoute } from './routes/serverTimings.ts';
 import { createServer, listen } from './server.ts';
-import { createPool } from './store/connection.ts';
+import { createPool, endPool } from './store/connection.ts';
 import { startEmbedded } from './store/embedded.ts';
 import { acceptLabelValues, readLabelValues } from './store/labelValues.ts';
 import { PostgresStore } from './store/postgres.ts';
@@ -60,7 +60,7 @@ export async function startService(config: Config, log: Log, now?: string): Prom
       failed = embedded.exited;
     }
     const pool = createPool(databaseUrl);
-    closers.push(() => pool.end());
+    closers.push(() => endPool(pool));
     await migrate(pool);
 
     const metrics = createMetrics();

@@ -83,6 +83,16 @@ export function createPool(connectionString: string): pg.Pool {
   return pool;
 }
 
+/** Ends a pool, without waiting for connections that have fallen silent. */
+export async function endPool(pool: pg.Pool): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const silent = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, GOODBYE_TIMEOUT_MS);
+  });
+  await Promise.race([pool.end(), silent]);
+  clearTimeout(timer);
+}
+
 /** Runs `work` in one transaction of the pool. */
 export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();

@@ -22,6 +22,8 @@ const RECONNECT_DELAY_MS = 250;
 /** A row is read in a millisecond; whoever asks should soon hear that nobody knows. */
 const READ_TIMEOUT_MS = 5_000;
 const PING_TIMEOUT_MS = 2_000;
+/** What a stop gives to the last flush. Its posts have been answered or cut by then, so a longer wait helps nobody. */
+const CLOSE_PATIENCE_MS = 2_000;
 /** Clocks of two machines differ: lock early rather than roll back. */
 const MIDNIGHT_GUARD_MS = 120_000;
 
@@ -61,6 +63,7 @@ export class PostgresStore implements Store {
   #waiting: Waiting[] = [];
   #down = false;
   #closed = false;
+  #cut = false;
   #probe: NodeJS.Timeout | undefined;
   #probing: Promise<void> | undefined;
   #idle: (() => void) | undefined;
@@ -115,9 +118,14 @@ export class PostgresStore implements Store {
     clearTimeout(this.#probe);
     await this.#probing;
     if (this.#waiting.length > 0 || this.#writers.some((writer) => writer.busy)) {
+      const cut = setTimeout(() => {
+        this.#cut = true;
+        for (const writer of this.#writers) void this.#disconnect(writer);
+      }, CLOSE_PATIENCE_MS);
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
       });
+      clearTimeout(cut);
     }
     await Promise.all(this.#writers.map((writer) => this.#disconnect(writer)));
   }
@@ -170,7 +178,7 @@ export class PostgresStore implements Store {
         if (failure === 'row') return this.#isolate(writer, batch, error);
         log.warn('a flush failed and is tried again', { reason: failure, events: batch.length, error });
         if (failure === 'partition') await ensurePartitions(this.#options.pool);
-        if (Date.now() >= giveUpAt) throw error;
+        if (this.#cut || Date.now() >= giveUpAt) throw error;
         await delay(failure === 'connection' ? RECONNECT_DELAY_MS : RETRY_DELAY_MS * (0.5 + Math.random()));
       }
     }

@@ -25,11 +25,12 @@ export interface DatabaseProxy {
 }
 
 const COMMIT = Buffer.from('COMMIT\0');
+/** The statement that makes rows; it may be sent well before its COMMIT. */
 const INSERT = Buffer.from('insert\0');
 
 export async function openProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
-  const pairs = new Set<{ near: net.Socket; far: net.Socket; deaf: boolean }>();
+  const pairs = new Set<{ near: net.Socket; far: net.Socket; writes: boolean; deaf: boolean }>();
   let passage: Passage = 'open';
   let commitLost: (() => void) | undefined;
 
@@ -43,21 +44,24 @@ export async function openProxy(databaseUrl: string): Promise<DatabaseProxy> {
   };
   const accept = (near: net.Socket) => {
     const far = net.connect(Number(target.port), target.hostname);
-    const pair = { near, far, deaf: false };
+    const pair = { near, far, writes: false, deaf: false };
     pairs.add(pair);
     near.on('data', (chunk: Buffer) => {
       if (passage === 'hang') return;
       far.write(chunk);
-      if (commitLost && chunk.includes(COMMIT) && chunk.includes(INSERT)) {
+      if (chunk.includes(INSERT)) pair.writes = true;
+      if (!chunk.includes(COMMIT)) return;
+      if (commitLost && pair.writes) {
         pair.deaf = true;
         const lost = commitLost;
         commitLost = undefined;
-        // The statements came together, so what is answered first says that all have arrived.
+        // Whatever is answered next, COMMIT has arrived by then, and what has arrived is carried out.
         far.once('data', () => {
           cut();
           lost();
         });
       }
+      pair.writes = false;
     });
     far.on('data', (chunk: Buffer) => {
       if (passage !== 'hang' && !pair.deaf) near.write(chunk);
