@@ -5,4 +5,6 @@ export { type FastifyRequestFacts, type FastifyTiming, type FastifyTimingOptions
 export { type KoaContext, type KoaTiming, type KoaTimingOptions, koaTiming } from './koa.ts';
 export { type Observation, type ObservedRequest, type ObserveOptions, observe } from './observe.ts';
 export type { SenderStats } from './sender.ts';
+export { commentedPg, type PgQueryable, traceComment, withTraceComment } from './sqlComments.ts';
 export { type TimingHandler, type TimingOptions, timing } from './timing.ts';
+export { TraceCommentPlugin } from './traceCommentPlugin.ts';
