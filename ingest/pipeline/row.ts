@@ -80,12 +80,15 @@ export interface RowIdentity {
   readonly startedAtMs: number;
 }
 
-/** A row that knows nothing yet. All fields are there from the start, so that all rows share one shape. */
+/**
+ * A row that knows nothing yet. All fields are there from the start, so that all rows share one shape. The start is cut to whole
+ * milliseconds, which pass through the database unchanged: the hour in which a request counts must not depend on who looks.
+ */
 export function newRow(identity: RowIdentity): RequestRow {
   return {
     trace_id: identity.traceId,
     day: '',
-    started_at: identity.startedAtMs,
+    started_at: Math.floor(identity.startedAtMs),
     receive_ns: null,
     preprocess_ns: null,
     kv_load_ns: null,
