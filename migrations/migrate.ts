@@ -1,11 +1,13 @@
 import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import * as requests from './0001_requests.ts';
+import * as rollups from './0002_rollups.ts';
 import { MigrationError } from './migrationError.ts';
 
 /** Every migration, in order. A list and not a scan of the folder: a missing file is then a compile error. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_requests': requests,
+  '0002_rollups': rollups,
 };
 
 /** Any number that no other user of the database locks. */

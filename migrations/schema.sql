@@ -99,6 +99,76 @@ CREATE TABLE requests (
   CONSTRAINT texts_not_long CHECK (GREATEST(length(model), length(route), length(variant), length(tier), length(backend), length(region), length(carrier), length(quantization), length(decoding), length(trace_ref), length(call_id)) <= 128)
 ) PARTITION BY RANGE (day);
 
+CREATE TABLE rollup_buckets (
+  bucket smallint NOT NULL,
+  from_ms double precision NOT NULL,
+  to_ms double precision NOT NULL,
+  value_ms double precision NOT NULL,
+  CONSTRAINT rollup_buckets_pkey PRIMARY KEY (bucket),
+  CONSTRAINT edges_rise CHECK (from_ms < to_ms AND value_ms >= from_ms AND value_ms < to_ms)
+);
+
+CREATE TABLE rollup_cells (
+  id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  grain text NOT NULL,
+  metric text NOT NULL,
+  model text,
+  region text,
+  device text,
+  route text,
+  variant text,
+  tier text,
+  stage text,
+  outcome text,
+  ttft_band text,
+  overflow boolean DEFAULT false NOT NULL,
+  CONSTRAINT rollup_cells_pkey PRIMARY KEY (id),
+  CONSTRAINT one_cell_each UNIQUE NULLS NOT DISTINCT (grain, metric, model, region, device, route, variant, tier, stage, outcome, ttft_band, overflow),
+  CONSTRAINT dimensions_of_grain CHECK (
+CASE grain
+    WHEN 'client'::text THEN num_nulls(model, region, device) = 0 AND num_nonnulls(route, variant, tier, stage, outcome, ttft_band) = 0
+    WHEN 'route'::text THEN num_nulls(model, route, variant, tier) = 0 AND num_nonnulls(region, device, stage, outcome, ttft_band) = 0
+    WHEN 'stage'::text THEN num_nulls(stage, model) = 0 AND num_nonnulls(region, device, route, variant, tier, outcome, ttft_band) = 0
+    WHEN 'outcome'::text THEN num_nulls(variant, outcome, ttft_band) = 0 AND num_nonnulls(model, region, device, route, tier, stage) = 0
+    ELSE false
+END),
+  CONSTRAINT texts_not_long CHECK (GREATEST(length(metric), length(model), length(region), length(device), length(route), length(variant), length(tier), length(stage), length(outcome), length(ttft_band)) <= 128)
+);
+
+CREATE TABLE rollup_days (
+  day date NOT NULL,
+  cell integer NOT NULL,
+  buckets smallint[] NOT NULL,
+  counts bigint[] NOT NULL,
+  CONSTRAINT rollup_days_pkey PRIMARY KEY (cell, day),
+  CONSTRAINT arrays_alike CHECK (cardinality(buckets) > 0 AND cardinality(counts) = cardinality(buckets)),
+  CONSTRAINT buckets_known CHECK ((0 <= ALL (buckets)) AND (1272 >= ALL (buckets))),
+  CONSTRAINT nothing_counts_zero CHECK (0 <> ALL (counts))
+) WITH (fillfactor=70);
+
+CREATE TABLE rollup_deltas (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  cells integer[] NOT NULL,
+  buckets smallint[] NOT NULL,
+  counts integer[] NOT NULL,
+  CONSTRAINT rollup_deltas_pkey PRIMARY KEY (id),
+  CONSTRAINT arrays_alike CHECK (cardinality(cells) > 0 AND cardinality(buckets) = cardinality(cells) AND cardinality(counts) = cardinality(cells)),
+  CONSTRAINT whole_hour CHECK ((EXTRACT(epoch FROM hour) % 3600::numeric) = 0::numeric)
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500);
+
+CREATE TABLE rollup_hours (
+  hour timestamp with time zone NOT NULL,
+  cell integer NOT NULL,
+  buckets smallint[] NOT NULL,
+  counts integer[] NOT NULL,
+  CONSTRAINT rollup_hours_pkey PRIMARY KEY (cell, hour),
+  CONSTRAINT arrays_alike CHECK (cardinality(buckets) > 0 AND cardinality(counts) = cardinality(buckets)),
+  CONSTRAINT buckets_known CHECK ((0 <= ALL (buckets)) AND (1272 >= ALL (buckets))),
+  CONSTRAINT nothing_counts_zero CHECK (0 <> ALL (counts)),
+  CONSTRAINT whole_hour CHECK ((EXTRACT(epoch FROM hour) % 3600::numeric) = 0::numeric)
+) WITH (fillfactor=70);
+
 CREATE INDEX requests_started_at ON requests USING brin (started_at) WITH (pages_per_range='32');
 
 CREATE VIEW request_stages AS
@@ -112,6 +182,294 @@ CREATE VIEW request_stages AS
    FROM requests r
      CROSS JOIN LATERAL ( VALUES ('gateway'::text,1,r.gateway_ns), ('receive'::text,2,r.receive_ns), ('preprocess'::text,3,r.preprocess_ns), ('kv_load'::text,4,r.kv_load_ns), ('queue'::text,5,r.queue_ns), ('first_token'::text,6,r.first_token_ns), ('serialize'::text,7,r.serialize_ns), ('send'::text,8,r.send_ns), ('network'::text,9,r.network_ns), ('render'::text,10,r.render_ns), ('unattributed'::text,11,r.unattributed_ns)) s(stage, "position", duration_ns)
   WHERE s.duration_ns IS NOT NULL;
+
+CREATE VIEW rollups AS
+ SELECT c.grain,
+    c.metric,
+    h.hour,
+    c.model,
+    c.region,
+    c.device,
+    c.route,
+    c.variant,
+    c.tier,
+    c.stage,
+    c.outcome,
+    c.ttft_band,
+    u.bucket,
+    b.value_ms,
+    u.n::bigint AS n
+   FROM rollup_cells c
+     JOIN rollup_hours h ON h.cell = c.id
+     CROSS JOIN LATERAL UNNEST(h.buckets, h.counts) u(bucket, n)
+     LEFT JOIN rollup_buckets b USING (bucket)
+UNION ALL
+ SELECT c.grain,
+    c.metric,
+    d.hour,
+    c.model,
+    c.region,
+    c.device,
+    c.route,
+    c.variant,
+    c.tier,
+    c.stage,
+    c.outcome,
+    c.ttft_band,
+    u.bucket,
+    b.value_ms,
+    u.n::bigint AS n
+   FROM rollup_deltas d
+     CROSS JOIN LATERAL UNNEST(d.cells, d.buckets, d.counts) u(cell, bucket, n)
+     JOIN rollup_cells c ON c.id = u.cell
+     LEFT JOIN rollup_buckets b USING (bucket);
+
+CREATE VIEW rollups_daily AS
+ SELECT c.grain,
+    c.metric,
+    h.day,
+    c.model,
+    c.region,
+    c.device,
+    c.route,
+    c.variant,
+    c.tier,
+    c.stage,
+    c.outcome,
+    c.ttft_band,
+    u.bucket,
+    b.value_ms,
+    u.n
+   FROM rollup_cells c
+     JOIN rollup_days h ON h.cell = c.id
+     CROSS JOIN LATERAL UNNEST(h.buckets, h.counts) u(bucket, n)
+     LEFT JOIN rollup_buckets b USING (bucket)
+UNION ALL
+ SELECT c.grain,
+    c.metric,
+    (d.hour AT TIME ZONE 'UTC'::text)::date AS day,
+    c.model,
+    c.region,
+    c.device,
+    c.route,
+    c.variant,
+    c.tier,
+    c.stage,
+    c.outcome,
+    c.ttft_band,
+    u.bucket,
+    b.value_ms,
+    u.n::bigint AS n
+   FROM rollup_deltas d
+     CROSS JOIN LATERAL UNNEST(d.cells, d.buckets, d.counts) u(cell, bucket, n)
+     JOIN rollup_cells c ON c.id = u.cell
+     LEFT JOIN rollup_buckets b USING (bucket);
+
+CREATE VIEW rollups_recounted AS
+ WITH edges AS (
+         SELECT array_agg(rollup_buckets.from_ms ORDER BY rollup_buckets.bucket) FILTER (WHERE rollup_buckets.bucket > 0) AS edges_ms
+           FROM rollup_buckets
+        ), facts AS (
+         SELECT requests.day AS received_on,
+            date_trunc('hour'::text, requests.started_at, 'UTC'::text) AS hour,
+            COALESCE(requests.model, 'unknown'::text) AS model,
+            COALESCE(requests.region, 'unknown'::text) AS region,
+            COALESCE(requests.device::text, 'unknown'::text) AS device,
+            COALESCE(requests.route, 'unknown'::text) AS route,
+            COALESCE(requests.variant, 'unknown'::text) AS variant,
+            COALESCE(requests.tier, 'unknown'::text) AS tier,
+            COALESCE(requests.status::text, 'unknown'::text) AS outcome,
+                CASE
+                    WHEN requests.ttft_ms IS NULL THEN 'unknown'::text
+                    WHEN requests.ttft_ms <= 100::double precision THEN 'up_to_100ms'::text
+                    WHEN requests.ttft_ms <= 300::double precision THEN '100_to_300ms'::text
+                    WHEN requests.ttft_ms <= 1000::double precision THEN '300_to_1000ms'::text
+                    ELSE 'over_1000ms'::text
+                END AS ttft_band,
+            requests.ttft_ms,
+            requests.server_ttft_ns,
+            requests.gateway_ns,
+            requests.receive_ns,
+            requests.preprocess_ns,
+            requests.kv_load_ns,
+            requests.queue_ns,
+            requests.first_token_ns,
+            requests.serialize_ns,
+            requests.send_ns,
+                CASE
+                    WHEN requests.status <> 'streaming'::stream_status AND (requests.flags::integer & 1) = 0 THEN requests.tpot_ms
+                    ELSE NULL::real
+                END AS tpot_ms,
+                CASE
+                    WHEN requests.status <> 'streaming'::stream_status AND (requests.flags::integer & 1) = 0 THEN requests.gap_max_ms
+                    ELSE NULL::real
+                END AS gap_max_ms,
+                CASE
+                    WHEN requests.status <> 'streaming'::stream_status THEN requests.first_screen_ms
+                    ELSE NULL::real
+                END AS first_screen_ms,
+                CASE
+                    WHEN requests.status <> 'streaming'::stream_status THEN requests.render_p50_ms
+                    ELSE NULL::real
+                END AS render_lag_ms,
+                CASE
+                    WHEN requests.status <> 'streaming'::stream_status THEN requests.render_ns
+                    ELSE NULL::bigint
+                END AS render_ns,
+                CASE
+                    WHEN (requests.flags::integer & 32) = 0 THEN requests.network_ns
+                    ELSE NULL::bigint
+                END AS network_ns,
+                CASE
+                    WHEN requests.server_ttft_ns IS NOT NULL THEN requests.unattributed_ns
+                    ELSE NULL::bigint
+                END AS unattributed_ns,
+            floor(requests.ttft_ms * '1000000'::numeric::double precision + 0.5::double precision) - requests.server_ttft_ns::double precision AS hidden_tax_ns
+           FROM requests
+          WHERE (requests.flags::integer & 2) = 0
+        ), samples AS (
+         SELECT f.received_on,
+            f.hour,
+            f.model,
+            f.region,
+            f.device,
+            f.route,
+            f.variant,
+            f.tier,
+            f.outcome,
+            f.ttft_band,
+            f.ttft_ms,
+            f.server_ttft_ns,
+            f.gateway_ns,
+            f.receive_ns,
+            f.preprocess_ns,
+            f.kv_load_ns,
+            f.queue_ns,
+            f.first_token_ns,
+            f.serialize_ns,
+            f.send_ns,
+            f.tpot_ms,
+            f.gap_max_ms,
+            f.first_screen_ms,
+            f.render_lag_ms,
+            f.render_ns,
+            f.network_ns,
+            f.unattributed_ns,
+            f.hidden_tax_ns,
+            s.grain,
+            s.metric,
+            s.stage,
+            s.value_ms
+           FROM facts f
+             CROSS JOIN LATERAL ( SELECT 'client'::text AS grain,
+                    v.metric,
+                    NULL::text AS stage,
+                    v.value_ms
+                   FROM ( VALUES ('ttft_client'::text,f.ttft_ms), ('tpot'::text,f.tpot_ms), ('gap_max'::text,f.gap_max_ms), ('first_screen'::text,f.first_screen_ms), ('render_lag'::text,f.render_lag_ms), ('hidden_tax'::text,
+                                CASE
+                                    WHEN f.hidden_tax_ns >= 0::double precision THEN f.hidden_tax_ns / '1000000'::numeric::double precision
+                                    ELSE NULL::double precision
+                                END)) v(metric, value_ms)
+                UNION ALL
+                 SELECT 'route'::text AS grain,
+                    v.metric,
+                    NULL::text AS stage,
+                    v.value_ms
+                   FROM ( VALUES ('ttft_server'::text,f.server_ttft_ns::double precision / '1000000'::numeric::double precision), ('ttft_client'::text,f.ttft_ms), ('tpot'::text,f.tpot_ms), ('first_screen'::text,f.first_screen_ms)) v(metric, value_ms)
+                UNION ALL
+                 SELECT 'stage'::text AS grain,
+                    'stage_duration'::text AS metric,
+                    v.stage,
+                    v.duration_ns::double precision / '1000000'::numeric::double precision AS value_ms
+                   FROM ( VALUES ('gateway'::text,f.gateway_ns), ('receive'::text,f.receive_ns), ('preprocess'::text,f.preprocess_ns), ('kv_load'::text,f.kv_load_ns), ('queue'::text,f.queue_ns), ('first_token'::text,f.first_token_ns), ('serialize'::text,f.serialize_ns), ('send'::text,f.send_ns), ('network'::text,f.network_ns), ('render'::text,f.render_ns), ('unattributed'::text,f.unattributed_ns)) v(stage, duration_ns)
+                UNION ALL
+                 SELECT 'outcome'::text AS grain,
+                    'requests'::text AS metric,
+                    NULL::text AS stage,
+                    0 AS value_ms) s
+          WHERE s.value_ms IS NOT NULL
+        )
+ SELECT samples.received_on,
+    samples.grain,
+    samples.metric,
+    samples.hour,
+        CASE
+            WHEN samples.grain = ANY (ARRAY['client'::text, 'route'::text, 'stage'::text]) THEN samples.model
+            ELSE NULL::text
+        END AS model,
+        CASE
+            WHEN samples.grain = 'client'::text THEN samples.region
+            ELSE NULL::text
+        END AS region,
+        CASE
+            WHEN samples.grain = 'client'::text THEN samples.device
+            ELSE NULL::text
+        END AS device,
+        CASE
+            WHEN samples.grain = 'route'::text THEN samples.route
+            ELSE NULL::text
+        END AS route,
+        CASE
+            WHEN samples.grain = ANY (ARRAY['route'::text, 'outcome'::text]) THEN samples.variant
+            ELSE NULL::text
+        END AS variant,
+        CASE
+            WHEN samples.grain = 'route'::text THEN samples.tier
+            ELSE NULL::text
+        END AS tier,
+    samples.stage,
+        CASE
+            WHEN samples.grain = 'outcome'::text THEN samples.outcome
+            ELSE NULL::text
+        END AS outcome,
+        CASE
+            WHEN samples.grain = 'outcome'::text THEN samples.ttft_band
+            ELSE NULL::text
+        END AS ttft_band,
+    width_bucket(samples.value_ms, edges.edges_ms)::smallint AS bucket,
+    count(*) AS n
+   FROM samples
+     CROSS JOIN edges
+  GROUP BY samples.received_on, samples.grain, samples.metric, samples.hour, (
+        CASE
+            WHEN samples.grain = ANY (ARRAY['client'::text, 'route'::text, 'stage'::text]) THEN samples.model
+            ELSE NULL::text
+        END), (
+        CASE
+            WHEN samples.grain = 'client'::text THEN samples.region
+            ELSE NULL::text
+        END), (
+        CASE
+            WHEN samples.grain = 'client'::text THEN samples.device
+            ELSE NULL::text
+        END), (
+        CASE
+            WHEN samples.grain = 'route'::text THEN samples.route
+            ELSE NULL::text
+        END), (
+        CASE
+            WHEN samples.grain = ANY (ARRAY['route'::text, 'outcome'::text]) THEN samples.variant
+            ELSE NULL::text
+        END), (
+        CASE
+            WHEN samples.grain = 'route'::text THEN samples.tier
+            ELSE NULL::text
+        END), samples.stage, (
+        CASE
+            WHEN samples.grain = 'outcome'::text THEN samples.outcome
+            ELSE NULL::text
+        END), (
+        CASE
+            WHEN samples.grain = 'outcome'::text THEN samples.ttft_band
+            ELSE NULL::text
+        END), (width_bucket(samples.value_ms, edges.edges_ms)::smallint);
+
+CREATE OR REPLACE FUNCTION rollup_percentile(fraction double precision, buckets smallint[], counts bigint[])
+ RETURNS double precision
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (SELECT b.value_ms FROM ((SELECT summed.bucket, sum(summed.n) OVER (ORDER BY summed.bucket) AS upto, sum(summed.n) OVER () AS total FROM (SELECT u.bucket, sum(u.n) AS n FROM UNNEST(rollup_percentile.buckets, rollup_percentile.counts) u(bucket, n) GROUP BY u.bucket) summed) ranked JOIN rollup_buckets b USING (bucket)) WHERE ((ranked.total > (0)::numeric) AND ((ranked.upto)::double precision >= GREATEST((1)::double precision, ceil((rollup_percentile.fraction * (ranked.total)::double precision))))) ORDER BY ranked.bucket LIMIT 1)
+;
 
 COMMENT ON TABLE label_values IS 'Accepted values of metric labels, capped, shared by all replicas.';
 COMMENT ON COLUMN label_values.label IS 'Name of the label.';
@@ -186,9 +544,69 @@ COMMENT ON COLUMN requests.call_id IS 'Shared by the attempts of one call.';
 COMMENT ON COLUMN requests.sub_stages_ns IS 'Named pieces of work inside the server (nanoseconds), never added to the sum.';
 COMMENT ON COLUMN requests.chunk_tokens IS 'Tokens of each arrival.';
 COMMENT ON COLUMN requests.arrivals_ms IS 'Arrivals of token-bearing events, from the fetch call (milliseconds).';
+COMMENT ON TABLE rollup_buckets IS 'Buckets of the rollups. Each is 2 % wide, so that what it stands for is at most 1 % off; bucket 0 is everything below a microsecond.';
+COMMENT ON COLUMN rollup_buckets.bucket IS 'Number of the bucket; a longer duration is never in a lower one.';
+COMMENT ON COLUMN rollup_buckets.from_ms IS 'Lowest duration in the bucket, inclusive (milliseconds).';
+COMMENT ON COLUMN rollup_buckets.to_ms IS 'Where the next bucket begins (milliseconds).';
+COMMENT ON COLUMN rollup_buckets.value_ms IS 'The duration that the bucket stands for (milliseconds).';
+COMMENT ON TABLE rollup_cells IS 'What is counted apart: one cell per grain, metric and combination of values. Cells are made by the ingest, and never removed.';
+COMMENT ON COLUMN rollup_cells.id IS 'Number of the cell, in the order of making.';
+COMMENT ON COLUMN rollup_cells.grain IS 'Which dimensions are kept apart: client (model, region, device), route (model, route, variant, tier), stage (stage, model), outcome (variant, outcome, ttft_band). The others are null.';
+COMMENT ON COLUMN rollup_cells.metric IS 'The duration that is counted; requests counts requests, in bucket 0.';
+COMMENT ON COLUMN rollup_cells.model IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.region IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.device IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.route IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.variant IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.tier IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.stage IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.outcome IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.ttft_band IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
+COMMENT ON COLUMN rollup_cells.overflow IS 'Takes the combinations beyond the cap of its grain, as other; once it is there, no further are made.';
+COMMENT ON TABLE rollup_days IS 'Folded histograms by day. Read them through the view rollups_daily.';
+COMMENT ON COLUMN rollup_days.day IS 'Day in UTC on which the requests started.';
+COMMENT ON COLUMN rollup_days.cell IS 'Cell.';
+COMMENT ON COLUMN rollup_days.buckets IS 'Buckets with requests in them, rising.';
+COMMENT ON COLUMN rollup_days.counts IS 'Requests per bucket.';
+COMMENT ON TABLE rollup_deltas IS 'Counts that are not folded into hours and days yet. Append only; a flush writes one line per hour in the transaction of its rows, the folding process takes them away.';
+COMMENT ON COLUMN rollup_deltas.id IS 'In the order of writing.';
+COMMENT ON COLUMN rollup_deltas.hour IS 'Hour in UTC in which the requests started.';
+COMMENT ON COLUMN rollup_deltas.cells IS 'Cells, one entry per count.';
+COMMENT ON COLUMN rollup_deltas.buckets IS 'Buckets, one entry per count.';
+COMMENT ON COLUMN rollup_deltas.counts IS 'By how much the count of the cell and bucket changes; negative where a later half moved a request.';
+COMMENT ON TABLE rollup_hours IS 'Folded histograms by hour. Read them through the view rollups.';
+COMMENT ON COLUMN rollup_hours.hour IS 'Hour in UTC in which the requests started.';
+COMMENT ON COLUMN rollup_hours.cell IS 'Cell.';
+COMMENT ON COLUMN rollup_hours.buckets IS 'Buckets with requests in them, rising.';
+COMMENT ON COLUMN rollup_hours.counts IS 'Requests per bucket.';
+COMMENT ON VIEW rollups IS 'Histograms by hour, complete to the last commit. Always sum n: a bucket may have several lines, and negative ones. Example: SELECT region, sum(n), rollup_percentile(0.95, array_agg(bucket), array_agg(n)) AS p95_ms FROM rollups WHERE grain = ''client'' AND metric = ''ttft_client'' AND hour >= now() - interval ''7 days'' GROUP BY region';
+COMMENT ON COLUMN rollups.grain IS 'Which dimensions are kept apart; add up lines of one grain only.';
+COMMENT ON COLUMN rollups.metric IS 'The duration that is counted; requests counts requests.';
+COMMENT ON COLUMN rollups.hour IS 'Hour in UTC in which the requests started.';
+COMMENT ON COLUMN rollups.bucket IS 'Bucket of the duration.';
+COMMENT ON COLUMN rollups.value_ms IS 'The duration that the bucket stands for, at most 1 % off (milliseconds).';
+COMMENT ON COLUMN rollups.n IS 'Requests, to be summed.';
+COMMENT ON VIEW rollups_daily IS 'Histograms by day, complete to the last commit. Always sum n: a bucket may have several lines, and negative ones. Example: SELECT region, sum(n), rollup_percentile(0.95, array_agg(bucket), array_agg(n)) AS p95_ms FROM rollups_daily WHERE grain = ''client'' AND metric = ''ttft_client'' AND day >= now() - interval ''7 days'' GROUP BY region';
+COMMENT ON COLUMN rollups_daily.grain IS 'Which dimensions are kept apart; add up lines of one grain only.';
+COMMENT ON COLUMN rollups_daily.metric IS 'The duration that is counted; requests counts requests.';
+COMMENT ON COLUMN rollups_daily.day IS 'Day in UTC on which the requests started.';
+COMMENT ON COLUMN rollups_daily.bucket IS 'Bucket of the duration.';
+COMMENT ON COLUMN rollups_daily.value_ms IS 'The duration that the bucket stands for, at most 1 % off (milliseconds).';
+COMMENT ON COLUMN rollups_daily.n IS 'Requests, to be summed.';
+COMMENT ON VIEW rollups_recounted IS 'The rollups by hour, counted anew from the requests that are kept: slow, for checking, best within bounds of received_on. Combinations beyond the cap are told apart here.';
+COMMENT ON COLUMN rollups_recounted.received_on IS 'Day of receipt of the requests (requests.day).';
+COMMENT ON FUNCTION rollup_percentile(double precision,smallint[],bigint[]) IS 'Nearest-rank percentile in milliseconds, as percentile_disc, at most 1 % off: fraction from 0 to 1, and buckets and counts of any lines of rollups, in any order. Null without requests.';
 
 GRANT USAGE ON SCHEMA public TO grafana_reader;
 GRANT SELECT ON label_values TO grafana_reader;
 GRANT SELECT ON request_stages TO grafana_reader;
 GRANT SELECT ON requests TO grafana_reader;
+GRANT SELECT ON rollup_buckets TO grafana_reader;
+GRANT SELECT ON rollup_cells TO grafana_reader;
+GRANT SELECT ON rollup_days TO grafana_reader;
+GRANT SELECT ON rollup_deltas TO grafana_reader;
+GRANT SELECT ON rollup_hours TO grafana_reader;
+GRANT SELECT ON rollups TO grafana_reader;
+GRANT SELECT ON rollups_daily TO grafana_reader;
+GRANT SELECT ON rollups_recounted TO grafana_reader;
 ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO grafana_reader;
