@@ -16,6 +16,7 @@ import { startEmbedded } from './store/embedded.ts';
 import { acceptLabelValues, readLabelValues } from './store/labelValues.ts';
 import { PostgresStore } from './store/postgres.ts';
 import { createRetention } from './store/retention.ts';
+import { createRollupFolding } from './store/rollupFolding.ts';
 import { Settlement } from './store/settlement.ts';
 import { createStatements } from './store/statements.ts';
 import type { OnCommitted } from './store/store.ts';
@@ -101,7 +102,10 @@ export async function startService(config: Config, log: Log, now?: string): Prom
     await retention.runOnce();
     retention.start();
     settlement.start();
+    const folding = createRollupFolding(pool, config.retentionDays, log);
+    folding.start();
     closers.push(() => {
+      folding.stop();
       retention.stop();
       settlement.stop();
     });

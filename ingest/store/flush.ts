@@ -3,6 +3,8 @@ import type { Half } from '../pipeline/half.ts';
 import { isComplete, joinHalf } from '../pipeline/join.ts';
 import type { RequestRow } from '../pipeline/row.ts';
 import { type Column, encodeColumn, rowChanged } from './columns.ts';
+import type { RollupCells } from './rollupCells.ts';
+import { INSERT_DELTA, rollupDeltas } from './rollupDeltas.ts';
 import { classify } from './sqlState.ts';
 import type { Statements } from './statements.ts';
 
@@ -27,6 +29,7 @@ export class CommitUnknownError extends Error {
 
 export interface FlushOptions {
   readonly statements: Statements;
+  readonly rollupCells: RollupCells;
   readonly expectGateway: boolean;
   /** The database's clock is within a minute or so of midnight, as far as known. */
   readonly nearMidnight: boolean;
@@ -44,8 +47,9 @@ export function isNearMidnight(nowMs: number, windowMs: number): boolean {
 }
 
 /**
- * Joins halves into their rows, in one transaction: look the keys up and lock what is there, join in memory, write back. Whatever
- * the order, replica or day, the row in the database is the only state; doing a flush twice changes nothing.
+ * Joins halves into their rows, in one transaction: look the keys up and lock what is there, join in memory, write back, and commit
+ * together with it what the changes come to in the rollups. Whatever the order, replica or day, the row in the database is the only
+ * state; doing a flush twice changes nothing.
  *
  * A key that another replica makes at the same moment is left out by the insert and joined in a next round, when it can be seen.
  */
@@ -100,31 +104,37 @@ async function joinKeys(
     else if (rowChanged(before, after!)) changed.push({ before, after: after! });
   }
 
+  const written = together([
+    made.length > 0
+      ? client.query({ name: 'insert', text: statements.insert, values: parameters(statements.insertColumns, made) })
+      : EMPTY,
+    changed.length > 0
+      ? client.query({ name: 'update', text: statements.update, values: parameters(statements.updateColumns, changed) })
+      : EMPTY,
+  ]);
+  // Its failure is reported where it is awaited, which may be later than it comes.
+  written.catch(() => {});
+  // The counts are worked out while PostgreSQL writes. They assume that all is made; only the insert's answer tells.
+  let deltas = await rollupDeltas(options.rollupCells, [...made, ...changed]);
+  let committed: readonly Change[] = made;
+  if (made.length > 0) {
+    const own = new Set((await written)[0]!.rows.map((row: { trace_id: string }) => row.trace_id.replaceAll('-', '')));
+    committed = made.filter((change) => own.has(change.after.trace_id));
+    if (committed.length < made.length) deltas = await rollupDeltas(options.rollupCells, [...committed, ...changed]);
+  }
+
   try {
-    const [inserted, , commit] = await together([
-      made.length > 0
-        ? client.query({ name: 'insert', text: statements.insert, values: parameters(statements.insertColumns, made) })
-        : EMPTY,
-      changed.length > 0
-        ? client.query({
-            name: 'update',
-            text: statements.update,
-            values: parameters(statements.updateColumns, changed),
-          })
-        : EMPTY,
-      client.query('COMMIT'),
-    ]);
+    const adding = deltas.map((values) => client.query({ name: 'rollup_delta', text: INSERT_DELTA, values }));
+    const committing = client.query('COMMIT');
+    const [, commit] = await together([written.then(([inserted]) => inserted!), committing, ...adding]);
     if (commit!.command !== 'COMMIT') throw new Error('the transaction was rolled back');
-    const own = new Set(inserted!.rows.map((row: { trace_id: string }) => row.trace_id.replaceAll('-', '')));
-    const committed = made.filter((change) => own.has(change.after.trace_id));
-    options.onCommit([...committed, ...changed]);
-    return made.length === committed.length
-      ? []
-      : made.map((change) => change.after.trace_id).filter((key) => !own.has(key));
   } catch (error) {
-    if (classify(error) === 'connection') throw new CommitUnknownError(xid, [...made, ...changed], error);
+    if (classify(error) === 'connection') throw new CommitUnknownError(xid, [...committed, ...changed], error);
     throw error;
   }
+  options.onCommit([...committed, ...changed]);
+  const taken = new Set(committed);
+  return made.filter((change) => !taken.has(change)).map((change) => change.after.trace_id);
 }
 
 function parameters(columns: readonly Column[], changes: readonly Change[]): string[] {

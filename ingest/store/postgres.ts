@@ -6,6 +6,7 @@ import type { Metrics } from '../registry.ts';
 import { connectWriter, disconnect } from './connection.ts';
 import { CommitUnknownError, flush, isNearMidnight } from './flush.ts';
 import { ensurePartitions } from './partitions.ts';
+import { RollupCells } from './rollupCells.ts';
 import { classify } from './sqlState.ts';
 import type { Statements } from './statements.ts';
 import { type OnCommitted, type Store, StoreUnavailableError, type WriteResult } from './store.ts';
@@ -59,6 +60,7 @@ interface Writer {
 export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions;
   readonly #writers: Writer[];
+  readonly #rollupCells: RollupCells;
   readonly #unknown: UnknownCommits;
   #waiting: Waiting[] = [];
   #down = false;
@@ -70,6 +72,7 @@ export class PostgresStore implements Store {
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options;
+    this.#rollupCells = new RollupCells(options.pool);
     this.#writers = Array.from({ length: options.writers ?? 2 }, () => ({ client: null, busy: false }));
     this.#unknown = new UnknownCommits((changes) => {
       for (const { before, after } of changes) options.onCommitted(before, after);
@@ -189,6 +192,7 @@ export class PostgresStore implements Store {
     const began = performance.now();
     await flush(client, halves, {
       statements,
+      rollupCells: this.#rollupCells,
       expectGateway,
       nearMidnight: isNearMidnight(Date.now(), MIDNIGHT_GUARD_MS),
       onCommit: (changes) => {

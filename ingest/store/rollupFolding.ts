@@ -1,0 +1,68 @@
+import type pg from 'pg';
+import { ROLLUP_DAYS_KEPT_DAYS, ROLLUP_HOURS_KEPT_DAYS } from '../../contract/rollups.ts';
+import type { Log } from '../log.ts';
+import { dropExpiredRollups, foldRollups } from './rollupFold.ts';
+
+/** Readers add up what is not folded themselves, so this is about their work, and not about being up to date. */
+const EVERY_MS = 2_000;
+/** A fold rewrites the current hour and day whatever it adds, so the longer it takes, the more it waits for: at most 5 % of the time. */
+const REST_PER_WORK = 19;
+const MAX_REST_MS = 60_000;
+const EXPIRE_EVERY_MS = 3_600_000;
+
+export interface RollupFolding {
+  /** Folds all that is there. @returns how many deltas were folded by this process */
+  runOnce(): Promise<number>;
+  start(): void;
+  /** Begins nothing more; what is under way is one transaction, which the pool's end waits for. */
+  stop(): void;
+}
+
+/** Keeps the rollups folded, and no longer than they are wanted: at least as long as the requests are. */
+export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: Log): RollupFolding {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let nextExpiryAt = 0;
+
+  const folding: RollupFolding = {
+    async runOnce() {
+      let total = 0;
+      for (;;) {
+        const folded = await foldRollups(pool);
+        total += folded;
+        if (folded === 0 || stopped) return total;
+      }
+    },
+    start() {
+      schedule(EVERY_MS);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+
+  const schedule = (inMs: number): void => {
+    timer = setTimeout(() => void work(), inMs);
+    timer.unref();
+  };
+  const work = async (): Promise<void> => {
+    const began = performance.now();
+    try {
+      await folding.runOnce();
+      if (Date.now() >= nextExpiryAt) {
+        await dropExpiredRollups(
+          pool,
+          Math.max(ROLLUP_HOURS_KEPT_DAYS, retentionDays),
+          Math.max(ROLLUP_DAYS_KEPT_DAYS, retentionDays),
+        );
+        nextExpiryAt = Date.now() + EXPIRE_EVERY_MS;
+      }
+    } catch (error) {
+      if (!stopped) log.warn('folding the rollups failed; it is tried again', { error });
+    }
+    const tookMs = performance.now() - began;
+    if (!stopped) schedule(Math.min(MAX_REST_MS, Math.max(EVERY_MS, tookMs * REST_PER_WORK)));
+  };
+  return folding;
+}
