@@ -33,20 +33,23 @@ beforeAll(async () => {
   await client.end();
 });
 afterAll(async () => {
-  await server?.stop();
+  await lastConnectionsEnded();
+  await server.stop();
   await rm(dataDir, { recursive: true, force: true });
 });
 beforeEach(() => {
   marker++;
-  pool = commentedPg(openPool(2));
+  pool = commentedPg(new pg.Pool({ connectionString: server.url, max: 2 }));
 });
 afterEach(() => pool.end());
 
-function openPool(max: number): pg.Pool {
-  const opened = new pg.Pool({ connectionString: server.url, max });
-  // A pool has ended before its connections have: the server that stops then may say so on one of them.
-  opened.on('connect', (client) => client.on('error', () => undefined));
-  return opened;
+/** A pool has ended before its connections have, and a server that stops would tell them. */
+async function lastConnectionsEnded(): Promise<void> {
+  const client = new pg.Client(server.url);
+  await client.connect();
+  const others = "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+  while ((await client.query(others)).rowCount !== 0) await wait(10);
+  await client.end();
 }
 
 /** Runs work inside a request that a client has named; what is no id is not taken. */
@@ -212,7 +215,7 @@ interface Tables {
 }
 
 test('Kysely: every kind of query has the comment once, with and without a commented pool', async () => {
-  for (const under of [pool, openPool(1)]) {
+  for (const under of [pool, new pg.Pool({ connectionString: server.url, max: 1 })]) {
     const db = new Kysely<Tables>({
       dialect: new PostgresDialect({ pool: under }),
       plugins: [new TraceCommentPlugin()],
