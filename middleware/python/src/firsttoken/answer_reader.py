@@ -1,0 +1,60 @@
+"""Looks for tokens in the body of one response."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .sse import SseEvent, SseReader
+from .tokens import TOKEN_PRESETS, EngineTimes, TokenPreset, TokenUsage
+from .trouble import guarded
+
+_EVENT_STREAM = re.compile(r"text/event-stream\b", re.IGNORECASE)
+
+
+class AnswerReader:
+    """How a body is read depends on the start of its response.
+
+    In an event stream the preset decides which events bear a token. Any other body is the answer itself, so its first
+    byte counts. Nothing counts in what is no answer (an error, a redirect, no body), nor in a compressed event stream,
+    whose first bytes may be anything.
+    """
+
+    def __init__(self, method: str, status: int, headers: Iterable[tuple[bytes, bytes]], preset: TokenPreset) -> None:
+        given = {bytes(name).lower(): bytes(value).decode("latin-1") for name, value in headers}
+        is_answer = method != "HEAD" and 200 <= status <= 299 and status != 204
+        is_stream = _EVENT_STREAM.match(given.get(b"content-type", "")) is not None
+        is_plain_text = given.get(b"content-encoding", "").lower() in ("", "identity")
+        self._counts_first_byte = is_answer and not is_stream
+        self._stream = SseReader(self._on_event) if is_answer and is_stream and is_plain_text else None
+        self._preset = preset
+        # After the first token only the usage is of interest; parsing all other events would cost the app time. Where
+        # an app's own function finds its usage is unknown.
+        self._is_ours = preset in TOKEN_PRESETS.values()
+        self.token_seen = False
+        self.usage: TokenUsage = {}
+        self.engine: EngineTimes | None = None
+        #: Whether chunks after the first token can still tell something.
+        self.goes_on = self._stream is not None
+
+    def read(self, chunk: bytes | bytearray | memoryview) -> bool:
+        """Takes the next non-empty chunk. Returns whether a token was seen up to here."""
+        if self._stream is None:
+            self.token_seen = self._counts_first_byte
+            return self.token_seen
+        stream, text = self._stream, bytes(chunk)
+        whole_events = self._is_ours and self.token_seen and stream.between_events and text.endswith(b"\n\n")
+        if not whole_events or b"usage" in text:
+            stream.push(text)
+        return self.token_seen
+
+    def _on_event(self, event: SseEvent) -> None:
+        if self.token_seen and self._is_ours and "usage" not in event.data:
+            return
+        facts = guarded("option_failed", lambda: self._preset(event))
+        if facts is None:
+            return
+        self.token_seen = self.token_seen or facts.token
+        if facts.usage:
+            self.usage = {**self.usage, **facts.usage}
+        self.engine = facts.engine or self.engine

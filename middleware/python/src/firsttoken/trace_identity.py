@@ -1,0 +1,62 @@
+"""Which trace a request belongs to."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Callable, NamedTuple
+from urllib.parse import parse_qsl
+
+from .asgi import Scope
+from .trace_id import parse_traceparent, trace_key
+
+
+class TraceIdentity(NamedTuple):
+    """The id of a request's trace."""
+
+    #: The id as it came, valid and printable: what is echoed and reported, so that every log has the same spelling.
+    given: str
+    #: 32 lower-case hex digits: what joins the halves.
+    key: str
+    #: The caller's span, where a ``traceparent`` of this trace named one.
+    parent_span_id: str | None
+
+
+def identify(scope: Scope) -> TraceIdentity:
+    """Reads the id of an ASGI HTTP scope.
+
+    In this order: ``X-Trace-ID``, ``traceparent``, ``X-Request-ID``, and last the query parameter ``trace_id``, which
+    is all that an ``EventSource`` can send. An invalid or doubled one counts as absent; without any, the request gets a
+    random id.
+    """
+    header = _only_header(scope, b"traceparent")
+    parent = None if header is None else parse_traceparent(header)
+    sources: tuple[Callable[[], str | None], ...] = (
+        lambda: _only_header(scope, b"x-trace-id"),
+        lambda: None if parent is None else parent.trace_id,
+        lambda: _only_header(scope, b"x-request-id"),
+        lambda: _only_query_parameter(scope),
+    )
+    for source in sources:
+        given = source()
+        key = None if given is None else trace_key(given)
+        if given is not None and key is not None:
+            # A parent of another trace would leave the span without one.
+            of_parent = parent is not None and parent.trace_id == key
+            return TraceIdentity(given, key, parent.parent_id if parent and of_parent else None)
+    key = secrets.token_hex(16)
+    return TraceIdentity(key, key, None)
+
+
+def _only_header(scope: Scope, name: bytes) -> str | None:
+    """A header on two lines is ambiguous, and counts as absent."""
+    values = [value for each, value in scope["headers"] if each.lower() == name]
+    return values[0].decode("latin-1").strip(" \t") if len(values) == 1 else None
+
+
+def _only_query_parameter(scope: Scope) -> str | None:
+    query: bytes = scope.get("query_string") or b""
+    if b"trace_id" not in query:
+        return None
+    parameters = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    values = [value for name, value in parameters if name == "trace_id"]
+    return values[0] if len(values) == 1 else None
