@@ -5,11 +5,13 @@ import { oneRequest } from './oneRequest.ts';
 import { grafanaAlerting } from './rules/grafanaAlerting.ts';
 import { prometheusRules } from './rules/prometheusRules.ts';
 import { slowRequests } from './slowRequests.ts';
+import { stagesPage } from './stagesPage.ts';
+import { variants } from './variants.ts';
 import { whereAndWhen } from './whereAndWhen.ts';
 
 /** Every dashboard. A new one is a file beside firstToken.ts and a line here. */
 export function dashboards(): Dashboard[] {
-  return [firstToken(), whereAndWhen(), slowRequests(), oneRequest()];
+  return [firstToken(), whereAndWhen(), slowRequests(), oneRequest(), stagesPage(), variants()];
 }
 
 /** Text of every generated file, by its path from the repository's root. */

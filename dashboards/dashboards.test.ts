@@ -80,6 +80,14 @@ describe.each(all.map((dashboard) => [dashboard.uid ?? '', dashboard] as const))
       for (const property of overridden) if (property.id === 'unit') expect(UNITS).toContain(property.value);
     });
     test('is of the Grafana that we run', () => expect(panel.pluginVersion).toBe(GRAFANA_VERSION));
+    test('matches variables of several values by =~, and those of one by =', () => {
+      const multi = (dashboard.templating?.list ?? []).filter((each) => each.multi).map((each) => each.name);
+      for (const expr of promqlOf(panel)) {
+        for (const [, operator, name = ''] of expr.matchAll(/(=~|=)"\$(\w+)"/g)) {
+          expect(operator, name).toBe(multi.includes(name) ? '=~' : '=');
+        }
+      }
+    });
     test('asks for metrics and labels of the catalogue', () => {
       for (const expr of promqlOf(panel)) expectCatalogued(expr);
     });

@@ -8,7 +8,11 @@ import {
   VizOrientation,
   VizTooltipOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common';
-import { FieldColorBuilder, FieldColorModeId } from '@grafana/grafana-foundation-sdk/dashboard';
+import {
+  type DynamicConfigValue,
+  FieldColorBuilder,
+  FieldColorModeId,
+} from '@grafana/grafana-foundation-sdk/dashboard';
 import type { StatText } from './figureStat.ts';
 import { STAGE_COLOURS } from './stageColours.ts';
 
@@ -43,10 +47,9 @@ export function bars(
 }
 
 /** Gives columns that are named for stages the stages' colours. */
-export function inStageColours<Panel extends Pick<PanelBuilder, 'overrideByName'>>(
-  panel: Panel,
-  stages: readonly (keyof typeof STAGE_COLOURS)[],
-): Panel {
+export function inStageColours<
+  Panel extends { overrideByName(name: string, properties: DynamicConfigValue[]): unknown },
+>(panel: Panel, stages: readonly (keyof typeof STAGE_COLOURS)[]): Panel {
   for (const stage of stages) {
     const color = { mode: FieldColorModeId.Fixed, fixedColor: STAGE_COLOURS[stage] };
     panel.overrideByName(stage, [{ id: 'color', value: color }]);

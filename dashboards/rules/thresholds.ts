@@ -38,3 +38,9 @@ export const RATIO_THRESHOLDS = {
 
 /** Requests of the last hour below which a p95 rests on a handful of samples; quiet hours stay quiet. */
 export const MIN_REQUESTS_PER_HOUR = 100;
+
+/** Where readers stand, seconds per token: a reader's pace lies between the first two, from the last on the text stutters. */
+export const READING_SECONDS = { paceFrom: 0.2, paceTo: 0.3, stuttersFrom: 0.4 } as const;
+
+/** When a variant's figures speak against quantising it; milliseconds of the client TTFT p95 and of the TPOT p90. */
+export const VARIANT_VERDICT_MS = { ttft: 500, slowTtft: 800, tpot: 100 } as const;

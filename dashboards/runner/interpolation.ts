@@ -26,9 +26,17 @@ export function interpolateSql(rawSql: string, interpolation: Interpolation): st
   return macroSql(text, { ...interpolation, intervalSeconds: intervalSeconds(interpolation) });
 }
 
-/** PromQL, with rates over `rateInterval`, for example `20s`. */
+/**
+ * PromQL, with rates over `rateInterval`, for example `20s`. A variable of several values is escaped for a regular expression, as after
+ * `=~"`; one of a single value only as text, as after `="`.
+ */
 export function interpolatePromql(expr: string, interpolation: Interpolation, rateInterval: string): string {
-  return expr.replace(/\$(\w+)/g, (whole, name: string) => {
+  const plain = expr.replace(/="\$(\w+)"/g, (whole, name: string) => {
+    const [value, ...more] = interpolation.variables[name] ?? [];
+    if (value === undefined || more.length > 0) throw new Error(`Not one value: ${whole}`);
+    return `="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  });
+  return plain.replace(/\$(\w+)/g, (whole, name: string) => {
     if (name === '__range') return `${rangeSeconds(interpolation)}s`;
     if (name === '__interval') return `${intervalSeconds(interpolation)}s`;
     if (name === '__rate_interval') return rateInterval;

@@ -1,9 +1,16 @@
 import { METRICS } from '../../contract/metrics.ts';
-import { FIRST_TOKEN, WHERE_AND_WHEN } from '../../dashboards/config.ts';
+import { SERVER_TTFT_STAGES, STAGES } from '../../contract/stages.ts';
+import { FIRST_TOKEN, STAGES_PAGE, VARIANTS, WHERE_AND_WHEN } from '../../dashboards/config.ts';
 import { atMost, expectedQuantile, PER_SCRAPE } from './dashboardExposition.ts';
 
 /** A series' last value by its name; `near` for rates per second, which follow the scrape's own clock. */
-export type Expected = Readonly<Record<string, number | { readonly near: number }>>;
+export type Expected = Readonly<Record<string, number | Near>>;
+
+export interface Near {
+  readonly near: number;
+  /** Once for every model that is chosen. */
+  readonly perModel?: boolean;
+}
 
 const over = (bound: number) => 1 - atMost(bound) / PER_SCRAPE;
 
@@ -37,6 +44,26 @@ export const EXPECTED: Readonly<Record<string, Readonly<Record<number, Expected>
     [first.hiddenTax]: quantiles(METRICS.hiddenTax, { p50: 0.5, p95: 0.95 }),
     [first.firstScreen]: quantiles(METRICS.firstScreen, { p50: 0.5, p95: 0.95 }),
     [first.joinCoverage]: { joined: 0.9 },
+  },
+  [STAGES_PAGE.uid]: {
+    // Both models, and 50 s in a stage per scrape, which is a second long.
+    [STAGES_PAGE.panelIds.shares]: Object.fromEntries(
+      STAGES.filter((stage) => stage !== 'render').map((stage) => [stage, { near: 50, perModel: true }]),
+    ),
+    [STAGES_PAGE.panelIds.inference]: {
+      'model inference': 1 / SERVER_TTFT_STAGES.length,
+      'the rest': 1 - 1 / SERVER_TTFT_STAGES.length,
+    },
+    ...Object.fromEntries(
+      STAGES.map((_, index) => [
+        STAGES_PAGE.firstStagePanelId + index,
+        quantiles(METRICS.stageDuration, { p50: 0.5, p95: 0.95, p99: 0.99 }),
+      ]),
+    ),
+  },
+  [VARIANTS.uid]: {
+    [VARIANTS.panelIds.ttft]: quantiles(METRICS.ttft, { 'A p50': 0.5, 'A p95': 0.95, 'B p50': 0.5, 'B p95': 0.95 }),
+    [VARIANTS.panelIds.tpot]: quantiles(METRICS.tpot, { 'A p50': 0.5, 'A p90': 0.9, 'B p50': 0.5, 'B p90': 0.9 }),
   },
   [WHERE_AND_WHEN.uid]: {
     [where.renderLag]: quantiles(METRICS.renderLag, { mobile: 0.95 }),

@@ -1,0 +1,82 @@
+import { METRICS } from '../../contract/metrics.ts';
+import { ROLLUP_STAGES } from '../../contract/rollups.ts';
+import { SERVER_TTFT_STAGES } from '../../contract/stages.ts';
+import { variableMatchers } from './matchers.ts';
+import { neverEmpty } from './neverEmpty.ts';
+import { rateOf } from './quantile.ts';
+import { inScope, LOG_ID, TRACE_ID } from './requestsFilter.ts';
+import { rankedPercentile, rankedRollups } from './rollups.ts';
+
+export const STAGE_DIMENSIONS = ['model'] as const;
+
+const MAX_POINTS = 2000;
+const metric = METRICS.stageDuration;
+const OF_THE_MODEL = variableMatchers(metric, STAGE_DIMENSIONS);
+/** Painting comes after the first token. */
+const BEFORE_THE_TOKEN = 'stage!="render"';
+
+const sumOf = (matchers: string, by = '') =>
+  `sum${by} (${rateOf(`${metric.name}_sum`, { matchers: `${OF_THE_MODEL}, ${matchers}` })})`;
+
+/** Seconds that requests spend in each stage per second, of which a panel makes shares. */
+export function timeByStage(): string {
+  return sumOf(BEFORE_THE_TOKEN, ' by (stage)');
+}
+
+/** Share of the server's stages that is the model at work, and that is all the rest; from 0 to 1. */
+export function inferenceShare(): { readonly inference: string; readonly rest: string } {
+  const all = sumOf(`stage=~"${SERVER_TTFT_STAGES.join('|')}"`);
+  const rest = sumOf(`stage=~"${SERVER_TTFT_STAGES.filter((stage) => stage !== 'first_token').join('|')}"`);
+  return { inference: `${sumOf('stage="first_token"')} / ${all} >= 0`, rest: `${rest} / ${all} >= 0` };
+}
+
+/** Every stage over whole hours, from the rollups: milliseconds, and its share from 0 to 1 of the time before the first token. */
+export function stageSummarySql(): string {
+  const ranked = rankedRollups({
+    grain: 'stage',
+    metric: 'stage_duration',
+    by: { stage: 'stage' },
+    variables: STAGE_DIMENSIONS,
+  });
+  const order = ROLLUP_STAGES.map((stage, position) => `('${stage}', ${position})`).join(', ');
+  return `WITH ${ranked}, times AS (
+  SELECT stage, sum(value_ms * n) AS spent FROM counted WHERE n > 0 GROUP BY stage
+), summed AS (
+  SELECT stage, max(total)::bigint AS requests,
+    ${rankedPercentile(0.5)} AS p50, ${rankedPercentile(0.95)} AS p95, ${rankedPercentile(0.99)} AS p99
+  FROM ranked
+  GROUP BY stage
+)
+SELECT stage, requests, p50, p95, p99,
+  CASE WHEN stage <> 'render' THEN (spent / nullif(sum(spent) FILTER (WHERE stage <> 'render') OVER (), 0))::double precision END AS share
+FROM summed JOIN times USING (stage) JOIN (VALUES ${order}) AS stages(stage, position) USING (stage)
+ORDER BY position`;
+}
+
+/** The engine's queue in milliseconds against the size of its batch. */
+export function queueAndBatchSql(): string {
+  return neverEmpty(`SELECT batch_size, queue_ns / 1e6::double precision AS queue,
+  first_token_ns / 1e6::double precision AS first_token,
+  ${TRACE_ID} AS trace_id, ${LOG_ID} AS log_id
+FROM requests
+WHERE ${inScope(STAGE_DIMENSIONS)}
+    AND batch_size IS NOT NULL
+    AND queue_ns IS NOT NULL
+ORDER BY started_at DESC
+LIMIT ${MAX_POINTS}`);
+}
+
+/** Named pieces of work inside the server: how often, how long in milliseconds, the one that takes the most time first. */
+export function subStageSummarySql(): string {
+  return `SELECT name, count(*) AS requests,
+  percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ns) / 1e6 AS p50,
+  percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ns) / 1e6 AS p95
+FROM (
+  SELECT part.key AS name, part.value::bigint AS duration_ns
+  FROM requests CROSS JOIN LATERAL jsonb_each_text(sub_stages_ns) AS part
+  WHERE ${inScope(STAGE_DIMENSIONS)}
+) AS parts
+GROUP BY name
+ORDER BY sum(duration_ns) DESC, name
+LIMIT 50`;
+}
