@@ -1,6 +1,8 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DASHBOARD_FOLDER, GRAFANA_ALERTING_FILE, PROMETHEUS_RULES_FILE } from './config.ts';
 import { firstToken } from './firstToken.ts';
+import { gpuBackend } from './gpuBackend.ts';
+import { ingestHealth } from './ingestHealth.ts';
 import { oneRequest } from './oneRequest.ts';
 import { grafanaAlerting } from './rules/grafanaAlerting.ts';
 import { prometheusRules } from './rules/prometheusRules.ts';
@@ -11,7 +13,16 @@ import { whereAndWhen } from './whereAndWhen.ts';
 
 /** Every dashboard. A new one is a file beside firstToken.ts and a line here. */
 export function dashboards(): Dashboard[] {
-  return [firstToken(), whereAndWhen(), slowRequests(), oneRequest(), stagesPage(), variants()];
+  return [
+    firstToken(),
+    whereAndWhen(),
+    slowRequests(),
+    oneRequest(),
+    stagesPage(),
+    variants(),
+    gpuBackend(),
+    ingestHealth(),
+  ];
 }
 
 /** Text of every generated file, by its path from the repository's root. */

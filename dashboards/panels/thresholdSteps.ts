@@ -14,3 +14,12 @@ export function thresholdSteps({ watch, bad }: Threshold, scale = 1): Thresholds
 export function noThresholds(): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([{ color: 'text', value: null }]);
 }
+
+/** For figures that are good when high: red below `bad`, orange below `watch`, green from there on. */
+export function fallingSteps({ watch, bad }: Threshold): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([
+    { color: 'red', value: null },
+    { color: 'orange', value: bad },
+    { color: 'green', value: watch },
+  ]);
+}

@@ -36,3 +36,14 @@ export function curveQuery(refId: string, expr: string, legend: string): Dataque
     .legendFormat(legend)
     .range();
 }
+
+/** The newest value of every series, a row each, its labels as text columns. */
+export function tableQuery(refId: string, expr: string): DataqueryBuilder {
+  return new DataqueryBuilder()
+    .refId(refId)
+    .datasource(PROMETHEUS)
+    .editorMode(QueryEditorMode.Code)
+    .expr(expr)
+    .format(PromQueryFormat.Table)
+    .instant();
+}

@@ -44,3 +44,9 @@ export const READING_SECONDS = { paceFrom: 0.2, paceTo: 0.3, stuttersFrom: 0.4 }
 
 /** When a variant's figures speak against quantising it; milliseconds of the client TTFT p95 and of the TPOT p90. */
 export const VARIANT_VERDICT_MS = { ttft: 500, slowTtft: 800, tpot: 100 } as const;
+
+/** A GPU that is busy less than this waits for its host. */
+export const IDLE_GPU_PERCENT = 30;
+
+/** Share from 0 to 1 of the requests that are joined; here `bad` is below `watch`. */
+export const COVERAGE_THRESHOLD = { watch: 0.95, bad: 0.9 } as const satisfies Threshold;

@@ -1,7 +1,14 @@
 import { METRICS } from '../../contract/metrics.ts';
 import { SERVER_TTFT_STAGES, STAGES } from '../../contract/stages.ts';
-import { FIRST_TOKEN, STAGES_PAGE, VARIANTS, WHERE_AND_WHEN } from '../../dashboards/config.ts';
-import { atMost, expectedQuantile, PER_SCRAPE } from './dashboardExposition.ts';
+import {
+  FIRST_TOKEN,
+  GPU_BACKEND,
+  INGEST_HEALTH,
+  STAGES_PAGE,
+  VARIANTS,
+  WHERE_AND_WHEN,
+} from '../../dashboards/config.ts';
+import { atMost, expectedQuantile, PER_SCRAPE, VALUES } from './dashboardExposition.ts';
 
 /** A series' last value by its name; `near` for rates per second, which follow the scrape's own clock. */
 export type Expected = Readonly<Record<string, number | Near>>;
@@ -25,6 +32,17 @@ function quantiles(
 
 const first = FIRST_TOKEN.panelIds;
 const where = WHERE_AND_WHEN.panelIds;
+const gpu = GPU_BACKEND.panelIds;
+const ingest = INGEST_HEALTH.panelIds;
+/** Stands for the address of the test's target, whose port is any free one. */
+export const INSTANCE = 'the instance';
+
+function ofBackends(values: Readonly<Record<string, number>>): Expected {
+  return Object.fromEntries(
+    VALUES.backend.flatMap((backend) => Object.entries(values).map(([name, value]) => [`${name}${backend}`, value])),
+  );
+}
+
 const P50_TO_P999 = { p50: 0.5, p95: 0.95, p99: 0.99, 'p99.9': 0.999 };
 
 /** Of every panel that asks Prometheus, by dashboard and panel; a stat's only series has the name `value`. */
@@ -64,6 +82,39 @@ export const EXPECTED: Readonly<Record<string, Readonly<Record<number, Expected>
   [VARIANTS.uid]: {
     [VARIANTS.panelIds.ttft]: quantiles(METRICS.ttft, { 'A p50': 0.5, 'A p95': 0.95, 'B p50': 0.5, 'B p95': 0.95 }),
     [VARIANTS.panelIds.tpot]: quantiles(METRICS.tpot, { 'A p50': 0.5, 'A p90': 0.9, 'B p50': 0.5, 'B p90': 0.9 }),
+  },
+  [GPU_BACKEND.uid]: {
+    [gpu.idleButSlow]: { 'gpu-01': 1.25, 'gpu-02': 1.25 },
+    [gpu.ttft]: { 'gpu-01': 1.25, 'gpu-02': 1.25 },
+    [gpu.gpuUtil]: ofBackends({ '': 25 }),
+    [gpu.engineActive]: ofBackends({ '': 0.2 }),
+    // Of 120 s that each scrape adds, 30 are idle.
+    [gpu.hostCpu]: ofBackends({ '': 0.75 }),
+    [gpu.engineTtft]: ofBackends({ 'vLLM ': 1.25, 'SGLang ': 1.25 }),
+    [gpu.requests]: ofBackends({
+      'vLLM running ': 12.5,
+      'vLLM waiting ': 12.5,
+      'SGLang running ': 12.5,
+      'SGLang waiting ': 12.5,
+    }),
+    [gpu.kvCache]: ofBackends({ 'vLLM ': 0.5, 'SGLang ': 0.75 }),
+    [gpu.cacheHits]: ofBackends({ 'vLLM ': 1, 'SGLang ': 0.6 }),
+  },
+  [INGEST_HEALTH.uid]: {
+    [ingest.up]: { value: 1 },
+    [ingest.storeUp]: { value: 12.5 },
+    [ingest.spool]: { value: 12.5 },
+    [ingest.coverage]: { value: 0.9 },
+    [ingest.events]: { beacon: { near: 90 } },
+    [ingest.rejected]: { 'beacon malformed_json': { near: 90 } },
+    [ingest.commit]: quantiles(METRICS.commit, { p50: 0.5, p99: 0.99 }),
+    [ingest.waiting]: { events: 12.5 },
+    [ingest.retries]: { malformed_json: { near: 90 } },
+    [ingest.coverageCurve]: { direct: { near: 90 } },
+    [ingest.lag]: { [INSTANCE]: 12.5 },
+    [ingest.memory]: { [`process ${INSTANCE}`]: 12.5, [`heap ${INSTANCE}`]: 12.5 },
+    [ingest.overflow]: { 'ttft_seconds model': { near: 90 } },
+    [ingest.anomalies]: { requests: { near: 90 } },
   },
   [WHERE_AND_WHEN.uid]: {
     [where.renderLag]: quantiles(METRICS.renderLag, { mobile: 0.95 }),
