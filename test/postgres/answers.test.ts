@@ -30,6 +30,7 @@ describe('what is taken', () => {
     ['an object over several lines', () => JSON.stringify(one(), null, 2), 'application/json', 1],
     ['an array', () => JSON.stringify([one(), one()]), 'application/json; charset=utf-8', 2],
     ['an array over several lines', () => JSON.stringify([one(), one()], null, 2), 'application/json; utf-8', 2],
+    ['an array and a line end', () => `${JSON.stringify([one(), one()])}\n`, 'application/json', 2],
     ['lines', () => ndjson([one(), one(), one()]), 'application/x-ndjson', 3],
     ['lines that end in CRLF', () => `${JSON.stringify(one())}\r\n${JSON.stringify(one())}\r\n`, 'application/json', 2],
     ['a byte order mark', () => `\uFEFF${JSON.stringify(one())}`, 'application/json;charset="UTF-8"', 1],

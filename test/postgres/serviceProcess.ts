@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LogLine } from './service.ts';
+import { send } from './serviceHttp.ts';
 import { until } from './serviceWait.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -54,7 +55,10 @@ export function spawnService(env: NodeJS.ProcessEnv): ServiceProcess {
         60_000,
       );
       if (line.message !== 'ready') throw new Error(`ended before it was ready:\n${JSON.stringify(log)}\n${stderr}`);
-      return { publicUrl: String(line['public']), adminUrl: String(line['admin']) };
+      const urls = { publicUrl: String(line['public']), adminUrl: String(line['admin']) };
+      // It says that it is ready just before it listens to signals; by the time it answers it does both.
+      await until('an answer', async () => (await send(`${urls.publicUrl}/healthz`, { method: 'GET' })).status === 200);
+      return urls;
     },
   };
 }
