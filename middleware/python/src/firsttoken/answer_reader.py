@@ -9,7 +9,7 @@ from .sse import SseEvent, SseReader
 from .tokens import TOKEN_PRESETS, EngineTimes, TokenPreset, TokenUsage
 from .trouble import guarded
 
-_EVENT_STREAM = re.compile(r"text/event-stream\b", re.IGNORECASE)
+_EVENT_STREAM = re.compile(rb"text/event-stream\b", re.IGNORECASE)
 
 
 class AnswerReader:
@@ -21,10 +21,16 @@ class AnswerReader:
     """
 
     def __init__(self, method: str, status: int, headers: Iterable[tuple[bytes, bytes]], preset: TokenPreset) -> None:
-        given = {bytes(name).lower(): bytes(value).decode("latin-1") for name, value in headers}
+        content_type = encoding = b""
+        for name, value in headers:
+            lower = bytes(name).lower()
+            if lower == b"content-type":
+                content_type = bytes(value)
+            elif lower == b"content-encoding":
+                encoding = bytes(value)
         is_answer = method != "HEAD" and 200 <= status <= 299 and status != 204
-        is_stream = _EVENT_STREAM.match(given.get(b"content-type", "")) is not None
-        is_plain_text = given.get(b"content-encoding", "").lower() in ("", "identity")
+        is_stream = _EVENT_STREAM.match(content_type) is not None
+        is_plain_text = encoding.lower() in (b"", b"identity")
         self._counts_first_byte = is_answer and not is_stream
         self._stream = SseReader(self._on_event) if is_answer and is_stream and is_plain_text else None
         self._preset = preset
@@ -42,11 +48,17 @@ class AnswerReader:
         if self._stream is None:
             self.token_seen = self._counts_first_byte
             return self.token_seen
-        stream, text = self._stream, bytes(chunk)
-        whole_events = self._is_ours and self.token_seen and stream.between_events and text.endswith(b"\n\n")
-        if not whole_events or b"usage" in text:
-            stream.push(text)
+        self._stream.push(bytes(chunk))
         return self.token_seen
+
+    def read_on(self, chunk: bytes | bytearray | memoryview) -> None:
+        """The same after the first token, when most chunks are whole events of no more interest."""
+        stream, text = self._stream, bytes(chunk)
+        if stream is None or (
+            self._is_ours and stream.between_events and text[-2:] == b"\n\n" and b"usage" not in text
+        ):
+            return
+        stream.push(text)
 
     def _on_event(self, event: SseEvent) -> None:
         if self.token_seen and self._is_ours and "usage" not in event.data:

@@ -151,10 +151,13 @@ def _route_of(scope: Scope) -> Mapping[str, Any]:
 
 def _has_body(scope: Scope) -> bool:
     """Whether a body is to come. HTTP/1 says so in the headers; in later versions one may come unannounced."""
-    headers = {name.lower(): value for name, value in scope["headers"]}
-    if b"transfer-encoding" in headers:
-        return True
-    length = headers.get(b"content-length")
+    length = None
+    for each, value in scope["headers"]:
+        name = each.lower()
+        if name == b"transfer-encoding":
+            return True
+        if name == b"content-length":
+            length = value
     if length is not None:
         return bool(length.strip().strip(b"0"))
     return not str(scope.get("http_version", "1.1")).startswith("1") and scope["method"] not in (

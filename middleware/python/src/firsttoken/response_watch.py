@@ -11,7 +11,7 @@ from .asgi import Message, Scope, Send
 from .request_facts import RequestFacts
 from .stamps import now_ns
 from .tokens import TokenPreset
-from .trouble import guarded
+from .trouble import guarded, warn_once
 
 _START = "http.response.start"
 _BODY = "http.response.body"
@@ -49,9 +49,14 @@ class ResponseWatch:
         self._answer: AnswerReader | None = None
         self._status: int | None = None
         self._closed = False
+        # The start has left and nothing is to be stamped any more.
+        self._passing = False
 
     async def send(self, message: Message) -> None:
         """What the app calls in place of the server's ``send``."""
+        if self._passing and message["type"] == _BODY:
+            await self._pass_on(message)
+            return
         if self._releasing is not None:
             # The start is on its way out, and nothing may overtake it; what it raises is what the app would have got.
             await asyncio.shield(self._releasing)
@@ -141,20 +146,28 @@ class ResponseWatch:
     async def _send_body(self, message: Message, kind: str) -> None:
         chunk = message.get("body", b"") if kind == _BODY else b"file"
         answer = self._answer
-        if answer is None or answer.token_seen or self._closed:
-            # Nothing is to be stamped any more: the chunk leaves first, then it is searched for usage.
-            await self.release()
-            await self._forward(message)
-            if answer is not None and answer.goes_on and chunk:
-                guarded("internal", lambda: answer.read(chunk))
-        else:
-            entered_at_ns = now_ns()
-            bears_token = bool(chunk) and guarded("internal", lambda: answer.read(chunk)) is True
-            if bears_token:
-                self._facts.stamps.end("serialize", entered_at_ns)
-            await self.release()
-            await self._forward(message)
-            if bears_token:
-                self._facts.stamps.end("send")
+        entered_at_ns = now_ns()
+        bears_token = False
+        if answer is not None and chunk and not self._closed:
+            bears_token = guarded("internal", lambda: answer.read(chunk)) is True
+        if bears_token:
+            self._facts.stamps.end("serialize", entered_at_ns)
+        await self.release()
+        await self._forward(message)
+        if bears_token:
+            self._facts.stamps.end("send")
+            self._passing = True
         if kind == _BODY and not message.get("more_body", False) and self._status is not None:
+            self.close()
+
+    async def _pass_on(self, message: Message) -> None:
+        # The chunk leaves first, then it is searched for usage.
+        await self._forward(message)
+        answer = self._answer
+        if answer is not None and answer.goes_on and not self._closed:
+            try:
+                answer.read_on(message.get("body", b""))
+            except Exception as error:
+                warn_once("internal", f"firsttoken: {type(error).__name__}: {error}")
+        if not message.get("more_body", False):
             self.close()

@@ -94,6 +94,9 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def _from_json(read: Callable[[Any, SseEvent], TokenFacts]) -> TokenPreset:
     """What the presets share: the end marker, our own event, and JSON that does not parse."""
 
@@ -103,7 +106,7 @@ def _from_json(read: Callable[[Any, SseEvent], TokenFacts]) -> TokenPreset:
         if event.data == "[DONE]":
             return _DONE
         try:
-            body = json.loads(event.data, parse_constant=_refuse_constant)
+            body = _DECODER.decode(event.data)
         except (ValueError, RecursionError):
             return TokenFacts(error=event.event == "error")
         return read(body, event)
@@ -113,11 +116,21 @@ def _from_json(read: Callable[[Any, SseEvent], TokenFacts]) -> TokenPreset:
 
 def _any_text(parts: Any) -> bool:
     """Some servers put text and thinking as parts in a list where others have a string."""
-    return any(_filled(_get(part, "text")) for part in _list(parts))
+    return isinstance(parts, list) and any(_filled(_get(part, "text")) for part in parts)
 
 
 def _any_thinking(parts: Any) -> bool:
-    return any(_filled(_get(part, "thinking")) or _any_text(_get(part, "thinking")) for part in _list(parts))
+    return isinstance(parts, list) and any(
+        _filled(_get(part, "thinking")) or _any_text(_get(part, "thinking")) for part in parts
+    )
+
+
+def _names_tool(call: Any) -> bool:
+    return isinstance(call, dict) and any(
+        _filled(_get(part, name))
+        for part in (call, call.get("function"), call.get("custom"))
+        for name in ("name", "arguments", "input")
+    )
 
 
 def _type_of(body: Any, event: SseEvent) -> str:
@@ -133,6 +146,8 @@ def _milliseconds(value: Any) -> float | None:
 def _engine_times(body: Any) -> EngineTimes | None:
     """vLLM adds ``metrics`` to the event with the usage when it is started with ``--enable-per-request-metrics``."""
     metrics = _get(body, "metrics")
+    if metrics is None:
+        return None
     # Its "time to first token" begins when the request is scheduled, so it holds no queue.
     times = EngineTimes(
         _milliseconds(_get(metrics, "queue_time_ms")), _milliseconds(_get(metrics, "time_to_first_token_ms"))
@@ -145,17 +160,20 @@ def _read_openai_chat(body: Any, event: SseEvent) -> TokenFacts:
     visible = reasoning = tool = terminator = False
     error = event.event == "error" or _is_set(_get(body, "error"))
     for choice in _list(_get(body, "choices")):
-        delta = _get(choice, "delta")
-        content = _get(delta, "content")
-        visible = visible or _filled(_get(choice, "text")) or _filled(content) or _filled(_get(delta, "refusal"))
-        visible = visible or _any_text(content)
-        reasoning = reasoning or _filled(_get(delta, "reasoning_content")) or _filled(_get(delta, "reasoning"))
-        reasoning = reasoning or _any_thinking(content)
-        for call in [_get(delta, "function_call"), *_list(_get(delta, "tool_calls"))]:
-            for part in (call, _get(call, "function"), _get(call, "custom")):
-                tool = tool or any(_filled(_get(part, name)) for name in ("name", "arguments", "input"))
-        terminator = terminator or _filled(_get(choice, "finish_reason"))
-        error = error or _get(choice, "finish_reason") == "error"
+        if not isinstance(choice, dict):
+            continue
+        delta = choice.get("delta")
+        visible = visible or _filled(choice.get("text"))
+        if isinstance(delta, dict):
+            content = delta.get("content")
+            visible = visible or _filled(content) or _filled(delta.get("refusal")) or _any_text(content)
+            reasoning = reasoning or _filled(delta.get("reasoning_content")) or _filled(delta.get("reasoning"))
+            reasoning = reasoning or _any_thinking(content)
+            calls = [delta.get("function_call"), *_list(delta.get("tool_calls"))]
+            tool = tool or any(map(_names_tool, calls))
+        finish = choice.get("finish_reason")
+        terminator = terminator or _filled(finish)
+        error = error or finish == "error"
     usage = _get(body, "usage")
     return TokenFacts(
         token=visible or reasoning or tool,
@@ -163,13 +181,17 @@ def _read_openai_chat(body: Any, event: SseEvent) -> TokenFacts:
         reasoning=reasoning,
         terminator=terminator,
         error=error,
-        usage=_usage(
-            output_tokens=_count(_get(usage, "completion_tokens")),
-            reasoning_tokens=_count(_get(usage, "completion_tokens_details", "reasoning_tokens")),
-            prompt_tokens=_count(_get(usage, "prompt_tokens")),
-            cached_tokens=_count(_get(usage, "prompt_tokens_details", "cached_tokens")),
-        ),
+        usage=None if usage is None else _chat_usage(usage),
         engine=_engine_times(body),
+    )
+
+
+def _chat_usage(usage: Any) -> TokenUsage | None:
+    return _usage(
+        output_tokens=_count(_get(usage, "completion_tokens")),
+        reasoning_tokens=_count(_get(usage, "completion_tokens_details", "reasoning_tokens")),
+        prompt_tokens=_count(_get(usage, "prompt_tokens")),
+        cached_tokens=_count(_get(usage, "prompt_tokens_details", "cached_tokens")),
     )
 
 

@@ -28,12 +28,13 @@ def identify(scope: Scope) -> TraceIdentity:
     is all that an ``EventSource`` can send. An invalid or doubled one counts as absent; without any, the request gets a
     random id.
     """
-    header = _only_header(scope, b"traceparent")
+    headers = _only_headers(scope)
+    header = headers.get(b"traceparent")
     parent = None if header is None else parse_traceparent(header)
     sources: tuple[Callable[[], str | None], ...] = (
-        lambda: _only_header(scope, b"x-trace-id"),
+        lambda: headers.get(b"x-trace-id"),
         lambda: None if parent is None else parent.trace_id,
-        lambda: _only_header(scope, b"x-request-id"),
+        lambda: headers.get(b"x-request-id"),
         lambda: _only_query_parameter(scope),
     )
     for source in sources:
@@ -47,10 +48,17 @@ def identify(scope: Scope) -> TraceIdentity:
     return TraceIdentity(key, key, None)
 
 
-def _only_header(scope: Scope, name: bytes) -> str | None:
+_HEADERS = (b"x-trace-id", b"traceparent", b"x-request-id")
+
+
+def _only_headers(scope: Scope) -> dict[bytes, str | None]:
     """A header on two lines is ambiguous, and counts as absent."""
-    values = [value for each, value in scope["headers"] if each.lower() == name]
-    return values[0].decode("latin-1").strip(" \t") if len(values) == 1 else None
+    found: dict[bytes, str | None] = {}
+    for each, value in scope["headers"]:
+        name = each.lower()
+        if name in _HEADERS:
+            found[name] = None if name in found else value.decode("latin-1").strip(" \t")
+    return found
 
 
 def _only_query_parameter(scope: Scope) -> str | None:
