@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely';
  * Rollups: mergeable histograms by hour and by day (contract/rollups.ts says what is kept, and why in such buckets).
  *
  * The way of a count: a flush appends to `rollup_deltas` in its own transaction, one line per hour that it touches; a folding
- * process moves what has gathered into `rollup_hours` and `rollup_days`; the views add what is not folded yet. Arrays hold a
- * histogram in one line, and its counts without the cost of a row each.
+ * process moves what has gathered into `rollup_hours`, and closes days that hardly change any more into `rollup_days`; the views
+ * put together what lies where. Arrays hold a histogram in one line, and its counts without the cost of a row each.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -63,14 +63,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       hour timestamptz NOT NULL,
       cells integer[] NOT NULL,
       buckets smallint[] NOT NULL,
-      counts integer[] NOT NULL,
+      counts smallint[] NOT NULL,
       CONSTRAINT whole_hour CHECK (extract(epoch FROM hour) % 3600 = 0),
       CONSTRAINT arrays_alike CHECK (
         cardinality(cells) > 0 AND cardinality(buckets) = cardinality(cells) AND cardinality(counts) = cardinality(cells))
     ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, toast.autovacuum_vacuum_scale_factor = 0,
       toast.autovacuum_vacuum_threshold = 5000)`.execute(db);
 
-  // The current hour and day are rewritten with every fold: room on the pages keeps that out of the index.
+  // They are read once and then gone: compressing them costs more than writing them as they are.
+  await sql`
+    ALTER TABLE rollup_deltas ALTER cells SET STORAGE EXTERNAL, ALTER buckets SET STORAGE EXTERNAL,
+      ALTER counts SET STORAGE EXTERNAL`.execute(db);
+
+  // The current hour is rewritten with every fold: room on the pages keeps that out of the index.
   const histogram = sql`
     CONSTRAINT arrays_alike CHECK (cardinality(buckets) > 0 AND cardinality(counts) = cardinality(buckets)),
     CONSTRAINT buckets_known CHECK (0 <= ALL (buckets) AND ${sql.lit(last)} >= ALL (buckets)),
@@ -93,10 +98,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       counts bigint[] NOT NULL,
       PRIMARY KEY (cell, day),
       ${histogram}
-    ) WITH (fillfactor = 70)`.execute(db);
+    )`.execute(db);
+  await sql`
+    CREATE TABLE rollup_progress (
+      only_row boolean PRIMARY KEY DEFAULT true CONSTRAINT one_row CHECK (only_row),
+      closed_through date NOT NULL
+    )`.execute(db);
+  await sql`INSERT INTO rollup_progress (closed_through) VALUES ('-infinity')`.execute(db);
 
-  await sql.raw(viewOf('rollups', 'hour', 'rollup_hours', 'd.hour')).execute(db);
-  await sql.raw(viewOf('rollups_daily', 'day', 'rollup_days', `(d.hour AT TIME ZONE 'UTC')::date`)).execute(db);
+  await sql.raw(`CREATE VIEW rollups AS ${FOLDED_HOURS('h.hour')} UNION ALL ${DELTAS('d.hour')}`).execute(db);
+  await sql
+    .raw(`
+    CREATE VIEW rollups_daily AS ${FOLDED_DAYS} UNION ALL ${FOLDED_HOURS(`(h.hour AT TIME ZONE 'UTC')::date`)}
+      WHERE h.hour >= (SELECT (closed_through + 1)::timestamp AT TIME ZONE 'UTC' FROM rollup_progress)
+    UNION ALL ${DELTAS(`(d.hour AT TIME ZONE 'UTC')::date`)}`)
+    .execute(db);
 
   await sql`
     CREATE FUNCTION rollup_percentile(fraction double precision, buckets smallint[], counts bigint[])
@@ -116,7 +132,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     DO $$ BEGIN
       IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'grafana_reader') THEN
-        GRANT SELECT ON rollup_buckets, rollup_cells, rollup_deltas, rollup_hours, rollup_days, rollups, rollups_daily,
+        GRANT SELECT ON rollup_buckets, rollup_cells, rollup_deltas, rollup_hours, rollup_days, rollup_progress, rollups,
+          rollups_daily,
           rollups_recounted
           TO grafana_reader;
       END IF;
@@ -149,20 +166,23 @@ const SERIES = [
 const dimensionsOf = (alias: string): string => DIMENSION_NAMES.map((name) => `${alias}.${name}`).join(', ');
 
 /**
- * Cells are joined before their arrays are opened, and nothing is summed, so that conditions on cells and times reach the indexes.
- * The bucket's value costs only those who ask for it.
+ * Lines of the views. Cells are joined before their arrays are opened, and nothing is summed, so that conditions on cells and times
+ * reach the indexes. The bucket's value costs only those who ask for it.
  */
-function viewOf(name: string, time: string, folded: string, timeOfDelta: string): string {
-  return `
-    CREATE VIEW ${name} AS
-    SELECT c.grain, c.metric, h.${time}, ${dimensionsOf('c')}, u.bucket, b.value_ms, u.n::bigint AS n
-    FROM rollup_cells c JOIN ${folded} h ON h.cell = c.id
-      CROSS JOIN LATERAL unnest(h.buckets, h.counts) AS u(bucket, n) LEFT JOIN rollup_buckets b USING (bucket)
-    UNION ALL
-    SELECT c.grain, c.metric, ${timeOfDelta}, ${dimensionsOf('c')}, u.bucket, b.value_ms, u.n::bigint AS n
+const columnsOf = (time: string): string =>
+  `c.grain, c.metric, ${time}, ${dimensionsOf('c')}, u.bucket, b.value_ms, u.n::bigint AS n`;
+const FOLDED_HOURS = (time: string): string => `
+    SELECT ${columnsOf(`${time} AS ${time === 'h.hour' ? 'hour' : 'day'}`)}
+    FROM rollup_cells c JOIN rollup_hours h ON h.cell = c.id
+      CROSS JOIN LATERAL unnest(h.buckets, h.counts) AS u(bucket, n) LEFT JOIN rollup_buckets b USING (bucket)`;
+const FOLDED_DAYS = `
+    SELECT ${columnsOf('h.day')}
+    FROM rollup_cells c JOIN rollup_days h ON h.cell = c.id
+      CROSS JOIN LATERAL unnest(h.buckets, h.counts) AS u(bucket, n) LEFT JOIN rollup_buckets b USING (bucket)`;
+const DELTAS = (time: string): string => `
+    SELECT ${columnsOf(`${time} AS ${time === 'd.hour' ? 'hour' : 'day'}`)}
     FROM rollup_deltas d CROSS JOIN LATERAL unnest(d.cells, d.buckets, d.counts) AS u(cell, bucket, n)
       JOIN rollup_cells c ON c.id = u.cell LEFT JOIN rollup_buckets b USING (bucket)`;
-}
 
 /** The rules of ingest/pipeline/rollupSamples.ts once more, as SQL on rows. Flags: 1 coalesced, 2 suspended, 32 clock_anomaly. */
 const RECOUNT = `
@@ -230,21 +250,17 @@ async function countWhatIsThere(db: Kysely<unknown>): Promise<void> {
     FROM (SELECT DISTINCT grain, ${FROM_ROWS} FROM recounted) AS combinations JOIN (VALUES ${SERIES}) AS s(grain, metric, stage)
       USING (grain)`)
     .execute(db);
-  for (const [table, time, of] of [
-    ['rollup_hours', 'hour', 'r.hour'],
-    ['rollup_days', 'day', `(r.hour AT TIME ZONE 'UTC')::date`],
-  ] as const)
-    await sql
-      .raw(`
-      INSERT INTO ${table} (${time}, cell, buckets, counts)
-      SELECT at, cell, array_agg(bucket ORDER BY bucket), array_agg(n ORDER BY bucket)
-      FROM (
-        SELECT ${of} AS at, c.id AS cell, r.bucket, sum(r.n) AS n
-        FROM recounted r JOIN rollup_cells c
-          ON jsonb_build_array(c.grain, c.metric, ${dimensionsOf('c')}) = jsonb_build_array(r.grain, r.metric, ${dimensionsOf('r')})
-        GROUP BY 1, 2, 3
-      ) AS summed GROUP BY at, cell`)
-      .execute(db);
+  await sql
+    .raw(`
+    INSERT INTO rollup_hours (hour, cell, buckets, counts)
+    SELECT hour, cell, array_agg(bucket ORDER BY bucket), array_agg(n ORDER BY bucket)
+    FROM (
+      SELECT r.hour, c.id AS cell, r.bucket, sum(r.n)::integer AS n
+      FROM recounted r JOIN rollup_cells c
+        ON jsonb_build_array(c.grain, c.metric, ${dimensionsOf('c')}) = jsonb_build_array(r.grain, r.metric, ${dimensionsOf('r')})
+      GROUP BY r.hour, c.id, r.bucket
+    ) AS summed GROUP BY hour, cell`)
+    .execute(db);
 }
 
 const COMMENTS: readonly (readonly [string, string])[] = [
@@ -291,7 +307,16 @@ const COMMENTS: readonly (readonly [string, string])[] = [
   ['COLUMN rollup_hours.cell', 'Cell.'],
   ['COLUMN rollup_hours.buckets', 'Buckets with requests in them, rising.'],
   ['COLUMN rollup_hours.counts', 'Requests per bucket.'],
-  ['TABLE rollup_days', 'Folded histograms by day. Read them through the view rollups_daily.'],
+  ['TABLE rollup_progress', 'One row: how far the rollups are closed.'],
+  ['COLUMN rollup_progress.only_row', 'Always true.'],
+  [
+    'COLUMN rollup_progress.closed_through',
+    'Days up to this one, in UTC, are in rollup_days; later ones are made from rollup_hours.',
+  ],
+  [
+    'TABLE rollup_days',
+    'Histograms of closed days. Read them through the view rollups_daily, which makes the open ones from hours.',
+  ],
   ['COLUMN rollup_days.day', 'Day in UTC on which the requests started.'],
   ['COLUMN rollup_days.cell', 'Cell.'],
   ['COLUMN rollup_days.buckets', 'Buckets with requests in them, rising.'],

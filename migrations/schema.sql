@@ -144,18 +144,21 @@ CREATE TABLE rollup_days (
   CONSTRAINT arrays_alike CHECK (cardinality(buckets) > 0 AND cardinality(counts) = cardinality(buckets)),
   CONSTRAINT buckets_known CHECK ((0 <= ALL (buckets)) AND (1272 >= ALL (buckets))),
   CONSTRAINT nothing_counts_zero CHECK (0 <> ALL (counts))
-) WITH (fillfactor=70);
+);
 
 CREATE TABLE rollup_deltas (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   hour timestamp with time zone NOT NULL,
   cells integer[] NOT NULL,
   buckets smallint[] NOT NULL,
-  counts integer[] NOT NULL,
+  counts smallint[] NOT NULL,
   CONSTRAINT rollup_deltas_pkey PRIMARY KEY (id),
   CONSTRAINT arrays_alike CHECK (cardinality(cells) > 0 AND cardinality(buckets) = cardinality(cells) AND cardinality(counts) = cardinality(cells)),
   CONSTRAINT whole_hour CHECK ((EXTRACT(epoch FROM hour) % 3600::numeric) = 0::numeric)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500);
+ALTER TABLE rollup_deltas ALTER COLUMN cells SET STORAGE EXTERNAL;
+ALTER TABLE rollup_deltas ALTER COLUMN buckets SET STORAGE EXTERNAL;
+ALTER TABLE rollup_deltas ALTER COLUMN counts SET STORAGE EXTERNAL;
 
 CREATE TABLE rollup_hours (
   hour timestamp with time zone NOT NULL,
@@ -168,6 +171,13 @@ CREATE TABLE rollup_hours (
   CONSTRAINT nothing_counts_zero CHECK (0 <> ALL (counts)),
   CONSTRAINT whole_hour CHECK ((EXTRACT(epoch FROM hour) % 3600::numeric) = 0::numeric)
 ) WITH (fillfactor=70);
+
+CREATE TABLE rollup_progress (
+  only_row boolean DEFAULT true NOT NULL,
+  closed_through date NOT NULL,
+  CONSTRAINT rollup_progress_pkey PRIMARY KEY (only_row),
+  CONSTRAINT one_row CHECK (only_row)
+);
 
 CREATE INDEX requests_started_at ON requests USING brin (started_at) WITH (pages_per_range='32');
 
@@ -244,6 +254,28 @@ CREATE VIEW rollups_daily AS
      JOIN rollup_days h ON h.cell = c.id
      CROSS JOIN LATERAL UNNEST(h.buckets, h.counts) u(bucket, n)
      LEFT JOIN rollup_buckets b USING (bucket)
+UNION ALL
+ SELECT c.grain,
+    c.metric,
+    (h.hour AT TIME ZONE 'UTC'::text)::date AS day,
+    c.model,
+    c.region,
+    c.device,
+    c.route,
+    c.variant,
+    c.tier,
+    c.stage,
+    c.outcome,
+    c.ttft_band,
+    u.bucket,
+    b.value_ms,
+    u.n::bigint AS n
+   FROM rollup_cells c
+     JOIN rollup_hours h ON h.cell = c.id
+     CROSS JOIN LATERAL UNNEST(h.buckets, h.counts) u(bucket, n)
+     LEFT JOIN rollup_buckets b USING (bucket)
+  WHERE h.hour >= (( SELECT ((rollup_progress.closed_through + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS timezone
+           FROM rollup_progress))
 UNION ALL
  SELECT c.grain,
     c.metric,
@@ -563,7 +595,7 @@ COMMENT ON COLUMN rollup_cells.stage IS 'Value of the dimension, unknown where t
 COMMENT ON COLUMN rollup_cells.outcome IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
 COMMENT ON COLUMN rollup_cells.ttft_band IS 'Value of the dimension, unknown where the request has none; null where the grain does not have it.';
 COMMENT ON COLUMN rollup_cells.overflow IS 'Takes the combinations beyond the cap of its grain, as other; once it is there, no further are made.';
-COMMENT ON TABLE rollup_days IS 'Folded histograms by day. Read them through the view rollups_daily.';
+COMMENT ON TABLE rollup_days IS 'Histograms of closed days. Read them through the view rollups_daily, which makes the open ones from hours.';
 COMMENT ON COLUMN rollup_days.day IS 'Day in UTC on which the requests started.';
 COMMENT ON COLUMN rollup_days.cell IS 'Cell.';
 COMMENT ON COLUMN rollup_days.buckets IS 'Buckets with requests in them, rising.';
@@ -579,6 +611,9 @@ COMMENT ON COLUMN rollup_hours.hour IS 'Hour in UTC in which the requests starte
 COMMENT ON COLUMN rollup_hours.cell IS 'Cell.';
 COMMENT ON COLUMN rollup_hours.buckets IS 'Buckets with requests in them, rising.';
 COMMENT ON COLUMN rollup_hours.counts IS 'Requests per bucket.';
+COMMENT ON TABLE rollup_progress IS 'One row: how far the rollups are closed.';
+COMMENT ON COLUMN rollup_progress.only_row IS 'Always true.';
+COMMENT ON COLUMN rollup_progress.closed_through IS 'Days up to this one, in UTC, are in rollup_days; later ones are made from rollup_hours.';
 COMMENT ON VIEW rollups IS 'Histograms by hour, complete to the last commit. Always sum n: a bucket may have several lines, and negative ones. Example: SELECT region, sum(n), rollup_percentile(0.95, array_agg(bucket), array_agg(n)) AS p95_ms FROM rollups WHERE grain = ''client'' AND metric = ''ttft_client'' AND hour >= now() - interval ''7 days'' GROUP BY region';
 COMMENT ON COLUMN rollups.grain IS 'Which dimensions are kept apart; add up lines of one grain only.';
 COMMENT ON COLUMN rollups.metric IS 'The duration that is counted; requests counts requests.';
@@ -606,6 +641,7 @@ GRANT SELECT ON rollup_cells TO grafana_reader;
 GRANT SELECT ON rollup_days TO grafana_reader;
 GRANT SELECT ON rollup_deltas TO grafana_reader;
 GRANT SELECT ON rollup_hours TO grafana_reader;
+GRANT SELECT ON rollup_progress TO grafana_reader;
 GRANT SELECT ON rollups TO grafana_reader;
 GRANT SELECT ON rollups_daily TO grafana_reader;
 GRANT SELECT ON rollups_recounted TO grafana_reader;

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { FLAG_BITS } from '../../contract/flags.ts';
-import { bucketOf, ROLLUP_GRAINS, type RollupGrain, type RollupGrainName } from '../../contract/rollups.ts';
+import {
+  bucketOf,
+  ROLLUP_GRAIN_NAMES,
+  ROLLUP_GRAINS,
+  type RollupGrain,
+  type RollupGrainName,
+} from '../../contract/rollups.ts';
 import { exampleClient, exampleServer } from './exampleHalves.ts';
 import { joinHalf } from './join.ts';
-import { rollupSamples } from './rollupSamples.ts';
+import { bucketRow, combinationOf, NO_BUCKET, newRowBuckets } from './rollupSamples.ts';
 import type { RequestRow } from './row.ts';
 
 /** A joined, finished request with everything that is rolled up. Server TTFT 20 ms, client TTFT 100 ms. */
@@ -15,20 +21,24 @@ function wholeRow(fields: Partial<RequestRow> = {}): RequestRow {
 
 /** The buckets of one grain by series, those that are there. */
 function bucketsOf(row: RequestRow, grain: RollupGrainName): Record<string, number> {
-  const sample = rollupSamples(row).find((each) => each.grain === grain);
+  const buckets = newRowBuckets();
+  bucketRow(row, buckets);
   const { series }: RollupGrain = ROLLUP_GRAINS[grain];
+  expect(buckets[grain].length).toBe(series.length);
   return Object.fromEntries(
-    (sample?.buckets ?? []).flatMap((bucket, at) =>
-      bucket === null ? [] : [[series[at]!.stage ?? series[at]!.metric, bucket]],
+    [...buckets[grain]].flatMap((bucket, at) =>
+      bucket === NO_BUCKET ? [] : [[series[at]!.stage ?? series[at]!.metric, bucket]],
     ),
   );
 }
 
+const combinationsOf = (row: RequestRow) => ROLLUP_GRAIN_NAMES.map((grain) => [grain, ...combinationOf(grain, row)]);
+const all = (row: RequestRow) => ROLLUP_GRAIN_NAMES.map((grain) => bucketsOf(row, grain));
 const seriesOf = (row: RequestRow, grain: RollupGrainName) => Object.keys(bucketsOf(row, grain)).sort();
 
 describe('a joined and finished request', () => {
   test('counts in every grain, under its dimensions', () => {
-    expect(rollupSamples(wholeRow()).map(({ grain, values }) => [grain, ...values])).toEqual([
+    expect(combinationsOf(wholeRow())).toEqual([
       ['client', 'llama', 'eu', 'mobile'],
       ['route', 'llama', '/a', 'int4', 'vip'],
       ['stage', 'llama'],
@@ -60,7 +70,7 @@ describe('a joined and finished request', () => {
 
 describe('what does not count', () => {
   test('anything of a machine that slept', () => {
-    expect(rollupSamples(wholeRow({ flags: FLAG_BITS.suspended }))).toEqual([]);
+    expect(all(wholeRow({ flags: FLAG_BITS.suspended }))).toEqual([{}, {}, {}, {}]);
   });
 
   test('TPOT and gaps of what a proxy held back', () => {
@@ -85,13 +95,18 @@ describe('what does not count', () => {
   test('the unattributed wait of a client without a server', () => {
     const row = joinHalf(null, exampleClient({ ttft_ms: 100 }));
     expect(row.unattributed_ns).toBe(100_000_000);
-    expect(rollupSamples(row).map(({ grain }) => grain)).toEqual(['client', 'route', 'outcome']);
+    expect(all(row).map((buckets) => Object.keys(buckets))).toEqual([
+      ['ttft_client'],
+      ['ttft_client'],
+      [],
+      ['requests'],
+    ]);
   });
 });
 
 test('what nobody said is unknown; a server alone has no outcome yet', () => {
-  const row = joinHalf(null, exampleServer());
-  expect(rollupSamples(row).map(({ grain, values }) => [grain, ...values])).toEqual([
+  expect(combinationsOf(joinHalf(null, exampleServer()))).toEqual([
+    ['client', 'unknown', 'unknown', 'unknown'],
     ['route', 'unknown', 'unknown', 'unknown', 'unknown'],
     ['stage', 'unknown'],
     ['outcome', 'unknown', 'unknown', 'unknown'],
@@ -101,6 +116,6 @@ test('what nobody said is unknown; a server alone has no outcome yet', () => {
 test('a value is in the same bucket before and after its column has rounded it', () => {
   for (let gap = 0.0011; gap < 1e7; gap *= 1.037) {
     const [before, after] = [wholeRow({ gap_max_ms: gap }), wholeRow({ gap_max_ms: Math.fround(gap) })];
-    expect(rollupSamples(before)).toEqual(rollupSamples(after));
+    expect(bucketsOf(before, 'client')).toEqual(bucketsOf(after, 'client'));
   }
 });

@@ -8,7 +8,7 @@ import {
   type RollupGrain,
   type RollupGrainName,
 } from '../../contract/rollups.ts';
-import { combinationKey } from '../pipeline/rollupIncrements.ts';
+import { combinationKey } from '../pipeline/rollupSamples.ts';
 import { inTransaction } from './connection.ts';
 
 /** Any number, the same in all replicas: cells are made by one process at a time, so that the cap holds exactly. */
@@ -43,8 +43,12 @@ interface CellRow extends Readonly<Record<RollupDimension, string | null>> {
 export class RollupCells {
   readonly #pool: pg.Pool;
   readonly #maxCombinations: number;
-  readonly #known = new Map<string, CellIds>();
-  readonly #combinations: Record<RollupGrainName, number> = { client: 0, route: 0, stage: 0, outcome: 0 };
+  readonly #known: Readonly<Record<RollupGrainName, Map<string, CellIds>>> = {
+    client: new Map(),
+    route: new Map(),
+    stage: new Map(),
+    outcome: new Map(),
+  };
   readonly #overflow = new Map<RollupGrainName, CellIds>();
   #lastId = 0;
   #making: Promise<void> | undefined;
@@ -56,7 +60,7 @@ export class RollupCells {
 
   /** The cells of a combination, or undefined while they have to be made. */
   find(grain: RollupGrainName, key: string): CellIds | undefined {
-    return this.#known.get(key) ?? this.#overflow.get(grain);
+    return this.#known[grain].get(key) ?? this.#overflow.get(grain);
   }
 
   /** Makes the cells of combinations that have none; where a grain is full, those of its overflow. */
@@ -74,11 +78,12 @@ export class RollupCells {
       await client.query('SELECT pg_advisory_xact_lock($1)', [CELL_LOCK]);
       this.#learn((await client.query<CellRow>(READ, [this.#lastId])).rows);
       const wanted = new Map<string, Wanted>();
-      const count = { ...this.#combinations };
+      const count = { client: 0, route: 0, stage: 0, outcome: 0 };
       for (const { grain, values } of combinations) {
-        const key = combinationKey(grain, values);
-        if (this.find(grain, key) || wanted.has(key)) continue;
-        if (count[grain]++ < this.#maxCombinations) wanted.set(key, { grain, values, overflow: false });
+        const key = combinationKey(values);
+        if (this.find(grain, key) || wanted.has(`${grain} ${key}`)) continue;
+        const full = this.#known[grain].size + count[grain]++ >= this.#maxCombinations;
+        if (!full) wanted.set(`${grain} ${key}`, { grain, values, overflow: false });
         else wanted.set(`overflow ${grain}`, overflowOf(grain));
       }
       if (wanted.size === 0) return [];
@@ -93,20 +98,14 @@ export class RollupCells {
     for (const row of rows) {
       this.#lastId = Math.max(this.#lastId, row.id);
       const { dimensions, series }: RollupGrain = ROLLUP_GRAINS[row.grain];
-      const key = combinationKey(
-        row.grain,
-        dimensions.map((dimension) => row[dimension]!),
-      );
-      const place = `${row.overflow} ${key}`;
+      const key = combinationKey(dimensions.map((dimension) => row[dimension]!));
+      const place = `${row.overflow} ${row.grain} ${key}`;
       let ids = found.get(place);
       if (!ids) {
         ids = [];
         found.set(place, ids);
         if (row.overflow) this.#overflow.set(row.grain, ids);
-        else {
-          this.#known.set(key, ids);
-          this.#combinations[row.grain]++;
-        }
+        else this.#known[row.grain].set(key, ids);
       }
       ids[series.findIndex((each) => each.metric === row.metric && each.stage === row.stage)] = row.id;
     }

@@ -1,14 +1,17 @@
 import type pg from 'pg';
 import { ROLLUP_DAYS_KEPT_DAYS, ROLLUP_HOURS_KEPT_DAYS } from '../../contract/rollups.ts';
 import type { Log } from '../log.ts';
-import { dropExpiredRollups, foldRollups } from './rollupFold.ts';
+import { closeRollupDays, dropExpiredRollups, foldRollups } from './rollupFold.ts';
 
-/** Readers add up what is not folded themselves, so this is about their work, and not about being up to date. */
-const EVERY_MS = 2_000;
-/** A fold rewrites the current hour and day whatever it adds, so the longer it takes, the more it waits for: at most 5 % of the time. */
+/**
+ * Readers add up what is not folded themselves, so this is not about being up to date. A fold rewrites the current hour whatever it
+ * adds: folding rarely costs writers less, folding often readers.
+ */
+const EVERY_MS = 10_000;
+/** The longer a fold takes, the longer the next one waits: 5 % of the time at most. */
 const REST_PER_WORK = 19;
 const MAX_REST_MS = 60_000;
-const EXPIRE_EVERY_MS = 3_600_000;
+const TIDY_EVERY_MS = 3_600_000;
 
 export interface RollupFolding {
   /** Folds all that is there. @returns how many deltas were folded by this process */
@@ -18,11 +21,11 @@ export interface RollupFolding {
   stop(): void;
 }
 
-/** Keeps the rollups folded, and no longer than they are wanted: at least as long as the requests are. */
-export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: Log): RollupFolding {
+/** Keeps the rollups folded, makes days of old hours, and keeps both as long as they are wanted: at least as long as the requests. */
+export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: Log, everyMs = EVERY_MS): RollupFolding {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let nextExpiryAt = 0;
+  let nextTidyAt = 0;
 
   const folding: RollupFolding = {
     async runOnce() {
@@ -34,7 +37,7 @@ export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: L
       }
     },
     start() {
-      schedule(EVERY_MS);
+      schedule(everyMs);
     },
     stop() {
       stopped = true;
@@ -50,19 +53,20 @@ export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: L
     const began = performance.now();
     try {
       await folding.runOnce();
-      if (Date.now() >= nextExpiryAt) {
+      if (Date.now() >= nextTidyAt) {
+        await closeRollupDays(pool);
         await dropExpiredRollups(
           pool,
           Math.max(ROLLUP_HOURS_KEPT_DAYS, retentionDays),
           Math.max(ROLLUP_DAYS_KEPT_DAYS, retentionDays),
         );
-        nextExpiryAt = Date.now() + EXPIRE_EVERY_MS;
+        nextTidyAt = Date.now() + TIDY_EVERY_MS;
       }
     } catch (error) {
       if (!stopped) log.warn('folding the rollups failed; it is tried again', { error });
     }
     const tookMs = performance.now() - began;
-    if (!stopped) schedule(Math.min(MAX_REST_MS, Math.max(EVERY_MS, tookMs * REST_PER_WORK)));
+    if (!stopped) schedule(Math.min(MAX_REST_MS, Math.max(everyMs, tookMs * REST_PER_WORK)));
   };
   return folding;
 }

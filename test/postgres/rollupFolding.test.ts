@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../ingest/log.ts';
-import { dropExpiredRollups, foldRollups } from '../../ingest/store/rollupFold.ts';
+import { closeRollupDays, dropExpiredRollups, foldRollups } from '../../ingest/store/rollupFold.ts';
 import { createRollupFolding } from '../../ingest/store/rollupFolding.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { expectExactRollups, foldedState } from './rollupRecount.ts';
@@ -81,9 +81,25 @@ describe('folding', () => {
     await service.postBeacons(...keys.map((trace_id) => beacon({ trace_id, seq: 2, region: 'us' })));
     await foldAll();
     await expectExactRollups(database.url);
+    await closeRollupDays(pool, 0);
     const regions = `SELECT DISTINCT c.region FROM rollup_cells c WHERE c.grain = 'client' AND c.id IN (SELECT cell FROM`;
     for (const table of ['rollup_hours', 'rollup_days'])
       expect(await query(database.url, `${regions} ${table})`)).toEqual([{ region: 'us' }]);
+  });
+
+  test('a closed day is the sum of its hours, and takes what comes later', async () => {
+    const keys = await postRequests(10);
+    await foldAll();
+    expect(await closeRollupDays(pool)).toBe(0);
+    expect(await closeRollupDays(pool, 0)).toBeGreaterThan(10);
+    expect(await closeRollupDays(pool, 0)).toBe(0);
+    await expectExactRollups(database.url);
+    await service.postBeacons(...keys.map((trace_id) => beacon({ trace_id, seq: 2, region: 'us' })));
+    await postRequests(10);
+    await expectExactRollups(database.url);
+    expect(await closeRollupDays(pool)).toBe(0);
+    await foldAll();
+    await expectExactRollups(database.url);
   });
 
   test('one that is held up holds up no flush, and one that is killed has done nothing', async () => {
@@ -114,8 +130,8 @@ describe('folding', () => {
       30,
       createLog('error', () => {}),
     );
-    folding.start();
     await postRequests(5);
+    folding.start();
     await until('folded deltas', async () => (await foldedState(database.url)).deltas === 0);
     folding.stop();
     folding.stop();
