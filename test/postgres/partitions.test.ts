@@ -86,22 +86,26 @@ describe('days that have expired', () => {
     await reader.query('SELECT count(*) FROM requests');
     const pool = createPool(database.url);
     try {
+      // The first post also connects, which is not what is tested.
+      await service.postBeacons(beacon({ trace_id: traceId() }));
       const dropping = dropExpired(pool, 30);
       let over = false;
       void dropping.finally(() => {
         over = true;
       });
-      let slowestMs = 0;
-      let posts = 0;
+      const posting = (async () => {
+        while (!over) expect((await service.postBeacons(beacon({ trace_id: traceId() }))).status).toBe(202);
+      })();
       while (!over) {
-        const began = performance.now();
-        expect((await service.postBeacons(beacon({ trace_id: traceId() }))).status).toBe(202);
-        slowestMs = Math.max(slowestMs, performance.now() - began);
-        posts += 1;
+        const waiting = await query(
+          database.url,
+          `SELECT left(query, 40) AS query FROM pg_stat_activity
+           WHERE application_name = 'firsttoken-writer' AND wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        expect(waiting).toEqual([]);
       }
+      await posting;
       expect(await dropping).toEqual({ dropped: [], busy: [nameOf(-40)] });
-      expect(posts).toBeGreaterThan(10);
-      expect(slowestMs).toBeLessThan(500);
 
       const second = await open({ RETENTION_DAYS: '30' });
       expect((await second.postBeacons(beacon({ trace_id: traceId() }))).status).toBe(202);
