@@ -184,6 +184,14 @@ export const METRICS = {
     'Samples whose label value was replaced by "other" because a cap was reached or the value is not an accepted one.',
     ['metric', 'label'],
   ),
+  spansExported: counter('firsttoken_spans_exported_total', 'Spans of requests that the collector has taken.'),
+  spansDropped: counter('firsttoken_spans_dropped_total', 'Spans of requests that were not exported, by reason.', [
+    'reason',
+  ]),
+  waitingSpans: gauge(
+    'firsttoken_waiting_spans',
+    'Spans of requests that wait for the collector, or are on their way.',
+  ),
 } as const satisfies Record<string, MetricDefinition>;
 
 /** The service's endpoints that take events: the `kind` label. */
