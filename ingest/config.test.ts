@@ -32,6 +32,8 @@ test('an empty environment is enough', () => {
     joinWaitMs: 60_000,
     expectGateway: false,
     knownValues: { model: [], route: [], variant: [], tier: [], backend: [], region: [] },
+    otlpEndpoint: null,
+    traceSampleRate: 1,
     logLevel: 'info',
   } satisfies Config);
 });
@@ -58,6 +60,8 @@ const NAMES = [
   'KNOWN_TIERS',
   'KNOWN_BACKENDS',
   'KNOWN_REGIONS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'TRACE_SAMPLE_RATE',
   'LOG_LEVEL',
 ];
 
@@ -89,6 +93,8 @@ test('everything can be set', () => {
     KNOWN_TIERS: 'vip,,free,',
     KNOWN_BACKENDS: 'gpu-01',
     KNOWN_REGIONS: 'eu-west',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example:4318/otlp',
+    TRACE_SAMPLE_RATE: '.25',
     LOG_LEVEL: 'Debug',
   });
   expect(config).toEqual({
@@ -115,6 +121,8 @@ test('everything can be set', () => {
       backend: ['gpu-01'],
       region: ['eu-west'],
     },
+    otlpEndpoint: 'https://collector.example:4318/otlp',
+    traceSampleRate: 0.25,
     logLevel: 'debug',
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
@@ -151,6 +159,14 @@ const WRONG: Record<string, string[]> = {
   KNOWN_TIERS: [tooMany],
   KNOWN_BACKENDS: [tooMany],
   KNOWN_REGIONS: [tooMany, `eu,${'r'.repeat(129)}`],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    'collector:4318',
+    'http:',
+    'grpc://collector:4317',
+    'http://c:4318/?a=b',
+    'http://c/#x',
+  ],
+  TRACE_SAMPLE_RATE: ['-0.1', '1.1', '2', '10%', '1e-3', 'NaN', '0.', '.'],
   LOG_LEVEL: ['verbose', 'trace', '0'],
 };
 

@@ -29,6 +29,10 @@ export interface Config {
   readonly knownValues: Readonly<
     Record<'model' | 'route' | 'variant' | 'tier' | 'backend' | 'region', readonly string[]>
   >;
+  /** Base address of an OTLP/HTTP collector; null: no traces are exported. */
+  readonly otlpEndpoint: string | null;
+  /** Share of requests whose trace is exported, 0 to 1. */
+  readonly traceSampleRate: number;
   readonly logLevel: LogLevel;
 }
 
@@ -132,6 +136,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     );
   }
 
+  const otlpEndpoint = text('OTEL_EXPORTER_OTLP_ENDPOINT');
+  if (otlpEndpoint !== null && !isHttpBase(otlpEndpoint)) {
+    fault('OTEL_EXPORTER_OTLP_ENDPOINT must be an address such as http://collector:4318, without a query');
+  }
+  const sampleRate = text('TRACE_SAMPLE_RATE') ?? '1';
+  if (!/^(0?\.\d{1,9}|0|1(\.0{1,9})?)$/.test(sampleRate)) {
+    fault('TRACE_SAMPLE_RATE must be a number from 0 to 1');
+  }
+
   const config: Config = {
     port: integer('PORT', 8080, 0, 65_535),
     adminPort: integer('ADMIN_PORT', 9464, 0, 65_535),
@@ -156,6 +169,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       backend: values('KNOWN_BACKENDS'),
       region: values('KNOWN_REGIONS'),
     },
+    otlpEndpoint,
+    traceSampleRate: Number(sampleRate),
     logLevel: choice('LOG_LEVEL', 'info', LOG_LEVELS),
   };
   if (config.port !== 0 && config.port === config.adminPort) fault('ADMIN_PORT must differ from PORT');
@@ -166,6 +181,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 function isOrigin(text: string): boolean {
   try {
     return new URL(text).origin === text;
+  } catch {
+    return false;
+  }
+}
+
+function isHttpBase(text: string): boolean {
+  try {
+    const { protocol, search, hash } = new URL(text);
+    return /^https?:$/.test(protocol) && search === '' && hash === '' && /^https?:\/\//i.test(text);
   } catch {
     return false;
   }

@@ -2,6 +2,8 @@ import { MAX_LABEL_VALUES } from '../contract/limits.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { createAdminApp, createApp } from './app.ts';
 import type { Config } from './config.ts';
+import { createTracesPoster } from './export/postTraces.ts';
+import { TraceExporter } from './export/traceExporter.ts';
 import type { Log } from './log.ts';
 import type { IngestDeps } from './pipeline/ingest.ts';
 import { CAPPED_LABELS, Labels } from './pipeline/labels.ts';
@@ -23,6 +25,10 @@ import type { OnCommitted } from './store/store.ts';
 
 /** Of the 10 s that a stop may take: what requests under way get, before the store and PostgreSQL close. */
 const DRAIN_MS = 4_000;
+/** From the stop's begin until traces must have been flushed; what remains of the 10 s is PostgreSQL's. */
+const FLUSH_TRACES_UNTIL_MS = 6_000;
+/** They get so long also after a slow drain. */
+const LEAST_FLUSH_MS = 500;
 /** How soon a replica learns the label values that another one accepted. */
 const LEARN_EVERY_MS = 5_000;
 
@@ -44,7 +50,9 @@ export interface Service {
  */
 export async function startService(config: Config, log: Log, now?: string): Promise<Service> {
   const closers: (() => Promise<void> | void)[] = [];
+  let stopBeganAtMs = 0;
   const stop = async (): Promise<void> => {
+    stopBeganAtMs = Date.now();
     for (const close of closers.splice(0).reverse()) {
       await Promise.resolve(close()).catch((error: unknown) => log.warn('closing a part failed', { error }));
     }
@@ -83,7 +91,23 @@ export async function startService(config: Config, log: Log, now?: string): Prom
     closers.push(() => clearInterval(learning));
 
     const statements = createStatements(now);
-    const count: OnCommitted = (before, after) => measure(metrics, labels, before, after);
+    const { otlpEndpoint, traceSampleRate: sampleRate } = config;
+    const traces =
+      otlpEndpoint === null
+        ? null
+        : new TraceExporter({ poster: createTracesPoster(otlpEndpoint), sampleRate, metrics, log });
+    // Loading the SDK takes a third of a second, which a start without a collector need not wait for.
+    const telemetry = otlpEndpoint === null ? null : (await import('./telemetry.ts')).startTelemetry(otlpEndpoint);
+    closers.push(async () => {
+      const deadlineMs = Math.max(LEAST_FLUSH_MS, stopBeganAtMs + FLUSH_TRACES_UNTIL_MS - Date.now());
+      await Promise.all([traces?.close(deadlineMs), telemetry?.close(deadlineMs)]);
+    });
+    // Without a collector an exemplar leads to the stored request, and there is one of every request.
+    const isLinked = traces === null ? undefined : (traceId: string) => traces.exports(traceId);
+    const count: OnCommitted = (before, after) => {
+      measure(metrics, labels, before, after, isLinked);
+      traces?.take(before, after);
+    };
     const settlement = new Settlement({ pool, statements, joinWaitMs: config.joinWaitMs, log, onCommitted: count });
     const store = new PostgresStore({
       connectionString: databaseUrl,
@@ -117,19 +141,12 @@ export async function startService(config: Config, log: Log, now?: string): Prom
       ['/v1/gateway-logs', gatewayLogsRoute(config, deps)],
       ['/v1/logs', otlpLogsRoute(config, deps)],
     ]);
-    const admin = await listen(
-      createServer(new Map(), createAdminApp(metrics, deps, log), log),
-      config.adminHost,
-      config.adminPort,
-      'ADMIN_PORT',
-    );
+    const adminServer = createServer(new Map(), createAdminApp(metrics, deps, log), log);
+    const publicServer = createServer(hotRoutes, createApp(config, deps, log), log);
+    telemetry?.watch(publicServer);
+    const admin = await listen(adminServer, config.adminHost, config.adminPort, 'ADMIN_PORT');
     closers.push(() => admin.close(DRAIN_MS));
-    const open = await listen(
-      createServer(hotRoutes, createApp(config, deps, log), log),
-      config.host,
-      config.port,
-      'PORT',
-    );
+    const open = await listen(publicServer, config.host, config.port, 'PORT');
     closers.push(() => open.close(DRAIN_MS));
     log.info('ready', { public: open.url, admin: admin.url });
     if (config.tokens.length === 0) {

@@ -16,15 +16,18 @@ export interface AcceptedLabels {
  *
  * On arrival: the direct server TTFT and its stages; the client TTFT; with the first final beacon TPOT, gaps and outcome. At
  * settlement: an echoed server half, the gateway, hidden tax and network, and a stream that never ended. After it: nothing more.
+ *
+ * @param isLinked whether an exemplar of this trace leads somewhere: where traces are exported and sampled, only to those
  */
 export function measure(
   metrics: Metrics,
   accepted: AcceptedLabels,
   before: RequestRow | null,
   after: RequestRow,
+  isLinked: (traceId: string) => boolean = () => true,
 ): void {
   if (before?.settled) return;
-  const count = new Counting(metrics, accepted, after);
+  const count = new Counting(metrics, accepted, after, isLinked(after.trace_id));
   const trustworthy = (after.flags & FLAG_BITS.suspended) === 0;
 
   if (after.server_source === 'direct') count.server(before?.server_source === 'direct' ? before : null);
@@ -38,13 +41,13 @@ export function measure(
 class Counting {
   readonly #metrics: Metrics;
   readonly #row: RequestRow;
-  readonly #trace: string;
+  readonly #trace: string | undefined;
   readonly #label: (metric: string, label: string, value: string | null) => string;
 
-  constructor(metrics: Metrics, accepted: AcceptedLabels, row: RequestRow) {
+  constructor(metrics: Metrics, accepted: AcceptedLabels, row: RequestRow, isLinked: boolean) {
     this.#metrics = metrics;
     this.#row = row;
-    this.#trace = row.trace_id;
+    this.#trace = isLinked ? row.trace_id : undefined;
     this.#label = (metric, label, value) => {
       if (value === null || value === UNKNOWN_LABEL) return UNKNOWN_LABEL;
       if (value === OTHER_LABEL || accepted.has(label, value)) return value;
