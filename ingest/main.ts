@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from './config.ts';
 import { createLog } from './log.ts';
-import { startService } from './service.ts';
+import { type Service, startService } from './service.ts';
 
 /** A stop that takes longer than this ends hard: whoever stops us would kill us anyway. */
 const STOP_DEADLINE_MS = 10_000;
@@ -15,23 +15,31 @@ try {
 }
 
 const log = createLog(config.logLevel);
+let service: Service | null = null;
+let stopping = false;
+
+/** Also before the start is complete: whoever stops us then is answered as soon as it is. */
+const stop = async (code: number): Promise<void> => {
+  if (stopping) return;
+  stopping = true;
+  setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+  if (service !== null) await finish(service, code);
+};
+const finish = async (started: Service, code: number): Promise<void> => {
+  await started.stop();
+  log.info('stopped');
+  process.exit(code);
+};
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    log.info('stopping', { signal });
+    void stop(0);
+  });
+}
+
 try {
-  const service = await startService(config, log);
-  let stopping = false;
-  const stop = async (code: number): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-    await service.stop();
-    log.info('stopped');
-    process.exit(code);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      log.info('stopping', { signal });
-      void stop(0);
-    });
-  }
+  service = await startService(config, log);
+  if (stopping) await finish(service, 0);
   void service.failed.then((error) => {
     if (stopping) return;
     log.error('the embedded PostgreSQL ended by itself', { error });
