@@ -60,7 +60,10 @@ export async function startTestCollector(): Promise<TestCollector> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       // On a shared machine others knock on any port.
-      if (request.method !== 'POST') return response.writeHead(404).end();
+      if (request.method !== 'POST') {
+        response.writeHead(404).end();
+        return;
+      }
       const how = behaviour(requestsAtMs.push(performance.now()));
       if (how === 'silent') return;
       if (request.url !== '/v1/traces') faults.push(`POST ${request.url}`);
