@@ -124,6 +124,15 @@ test('batches go after a second, within the budget so that they outlive the page
   expect(posts).toHaveLength(1);
 });
 
+test('the answer is read, so that its bytes are given back to the budget', async () => {
+  const answer = new Response('{}', { status: 202 });
+  ingest(answer);
+  const sender = createSender<Named>(() => {});
+  sender.add(reporter('a'), ENDPOINT);
+  await sender.flush();
+  expect(answer.bodyUsed).toBe(true);
+});
+
 test('nothing new is nothing to send', async () => {
   const posts = ingest();
   const sender = createSender<Named>(() => {});

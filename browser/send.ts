@@ -56,7 +56,10 @@ export function createSender<R extends Reporter>(onUnwanted: () => void): Sender
     let waitMs: number | undefined;
     try {
       // A string goes as text/plain, which needs no preflight.
-      const { status, headers } = await fetch(endpoint, { method: 'POST', body, keepalive });
+      const response = await fetch(endpoint, { method: 'POST', body, keepalive });
+      const { status, headers } = response;
+      // Until its answer is read, a post counts as under way, and its bytes against the budget.
+      response.text().catch(() => {});
       if (status === 410) {
         silent = true;
         waiting.clear();

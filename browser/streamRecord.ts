@@ -80,7 +80,7 @@ export function openRecord(traceId: string, startedAt: number, options: Settings
       }
       if (visible) record.firstVisibleAt ??= at;
       tokensSoFar = usage?.outputTokens ?? tokensSoFar;
-      record.usage = { ...record.usage, ...usage };
+      if (usage) record.usage = { ...record.usage, ...usage };
       record.reasoningSeen ||= reasoning;
       record.terminatorSeen ||= terminator;
       record.errorSeen ||= error;
