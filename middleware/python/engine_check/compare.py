@@ -92,7 +92,9 @@ def compare_concurrent(running: Engine, ingest: IngestDouble) -> None:
             f"{CONCURRENT_STREAMS} streams, six at a time, mean {name}: "
             f"ours {ours_ms[name]:.2f} ms, vLLM's {engine_ms[name]:.2f} ms"
         )
-    assert -CLOCK_TOLERANCE_MS <= ours_ms["ttft"] - engine_ms["ttft"] <= MOST_ADDED_MS
+    # Requests that wait for a processor wait in the front too, where only we see it.
+    most_added_ms = max(MOST_ADDED_MS, 0.1 * engine_ms["ttft"])
+    assert -CLOCK_TOLERANCE_MS <= ours_ms["ttft"] - engine_ms["ttft"] <= most_added_ms
     assert engine_ms["queue"] > 1, "nothing queued: the comparison proves nothing"
     for name in ("queue", "prefill"):
         assert abs(ours_ms[name] - engine_ms[name]) <= max(0.01 * engine_ms[name], 0.01), name
