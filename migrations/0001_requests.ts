@@ -83,8 +83,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       trace_ref text,
       call_id text,
       sub_stages_ns jsonb,
-      chunk_tokens smallint[],
-      arrivals_ms real[],
       PRIMARY KEY (trace_id, day),
       CONSTRAINT stages_not_negative CHECK (
         least(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns, server_ttft_ns,
@@ -101,7 +99,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       CONSTRAINT texts_not_long CHECK (
         greatest(length(model), length(route), length(variant), length(tier), length(backend), length(region), length(carrier),
                  length(quantization), length(decoding), length(trace_ref), length(call_id)) <= 128),
-      CONSTRAINT arrivals_not_many CHECK (cardinality(arrivals_ms) <= 4096 AND cardinality(chunk_tokens) <= 4096),
       CONSTRAINT client_half_has_seq CHECK ((status IS NULL) = (seq IS NULL))
     ) PARTITION BY RANGE (day)`.execute(db);
 
@@ -109,6 +106,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE INDEX requests_started_at ON requests USING brin (started_at) WITH (pages_per_range = 32)`.execute(
     db,
   );
+
+  // The long lists stand apart: in the row they would leave no room on its page for the other half, and every scan would read them.
+  await sql`
+    CREATE TABLE request_arrivals (
+      trace_id uuid NOT NULL,
+      day date NOT NULL,
+      arrivals_ms real[],
+      chunk_tokens smallint[],
+      PRIMARY KEY (trace_id, day),
+      CONSTRAINT arrivals_not_many CHECK (cardinality(arrivals_ms) <= 4096 AND cardinality(chunk_tokens) <= 4096)
+    ) PARTITION BY RANGE (day)`.execute(db);
 
   await sql`
     CREATE FUNCTION flag_names(flags smallint) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN array_remove(ARRAY[
@@ -250,8 +258,14 @@ const COMMENTS: readonly (readonly [string, string])[] = [
   ],
   ['COLUMN requests.call_id', 'Shared by the attempts of one call.'],
   ['COLUMN requests.sub_stages_ns', 'Named pieces of work inside the server (nanoseconds), never added to the sum.'],
-  ['COLUMN requests.chunk_tokens', 'Tokens of each arrival.'],
-  ['COLUMN requests.arrivals_ms', 'Arrivals of token-bearing events, from the fetch call (milliseconds).'],
+  [
+    'TABLE request_arrivals',
+    'The arrivals of each stream whose client told them; partitioned by day as requests. Written once, rarely again.',
+  ],
+  ['COLUMN request_arrivals.trace_id', 'Key of the request, as in requests.'],
+  ['COLUMN request_arrivals.day', 'Day of the request, as in requests.'],
+  ['COLUMN request_arrivals.arrivals_ms', 'Arrivals of token-bearing events, from the fetch call (milliseconds).'],
+  ['COLUMN request_arrivals.chunk_tokens', 'Tokens of each arrival; null where the client did not count them.'],
   ['VIEW request_stages', 'One row per request and known stage, in the order of the stages; unattributed last.'],
   ['COLUMN request_stages.duration_ns', 'Duration of the stage, exact (nanoseconds).'],
   ['COLUMN request_stages.duration_ms', 'Duration of the stage (milliseconds).'],

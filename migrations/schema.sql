@@ -22,6 +22,15 @@ CREATE TABLE label_values (
   CONSTRAINT label_values_value_check CHECK (length(value) >= 1 AND length(value) <= 128)
 );
 
+CREATE TABLE request_arrivals (
+  trace_id uuid NOT NULL,
+  day date NOT NULL,
+  arrivals_ms real[],
+  chunk_tokens smallint[],
+  CONSTRAINT request_arrivals_pkey PRIMARY KEY (trace_id, day),
+  CONSTRAINT arrivals_not_many CHECK (cardinality(arrivals_ms) <= 4096 AND cardinality(chunk_tokens) <= 4096)
+) PARTITION BY RANGE (day);
+
 CREATE TABLE requests (
   trace_id uuid NOT NULL,
   started_at timestamp with time zone NOT NULL,
@@ -86,10 +95,7 @@ CREATE TABLE requests (
   trace_ref text,
   call_id text,
   sub_stages_ns jsonb,
-  chunk_tokens smallint[],
-  arrivals_ms real[],
   CONSTRAINT requests_pkey PRIMARY KEY (trace_id, day),
-  CONSTRAINT arrivals_not_many CHECK (cardinality(arrivals_ms) <= 4096 AND cardinality(chunk_tokens) <= 4096),
   CONSTRAINT client_half_has_seq CHECK ((status IS NULL) = (seq IS NULL)),
   CONSTRAINT client_times_within_a_day CHECK (LEAST(ttft_ms, ttft_visible_ms, end_ms) >= 0::double precision AND GREATEST(ttft_ms, ttft_visible_ms, end_ms) <= 86400000::double precision),
   CONSTRAINT counts_not_negative CHECK (LEAST(seq, output_tokens, prompt_tokens, cached_tokens, prompt_chars, server_output_tokens, batch_size::integer) >= 0),
@@ -507,6 +513,11 @@ COMMENT ON TABLE label_values IS 'Accepted values of metric labels, capped, shar
 COMMENT ON COLUMN label_values.label IS 'Name of the label.';
 COMMENT ON COLUMN label_values.value IS 'An accepted value; any other counts as ''other''.';
 COMMENT ON COLUMN label_values.accepted_at IS 'When the value was first accepted.';
+COMMENT ON TABLE request_arrivals IS 'The arrivals of each stream whose client told them; partitioned by day as requests. Written once, rarely again.';
+COMMENT ON COLUMN request_arrivals.trace_id IS 'Key of the request, as in requests.';
+COMMENT ON COLUMN request_arrivals.day IS 'Day of the request, as in requests.';
+COMMENT ON COLUMN request_arrivals.arrivals_ms IS 'Arrivals of token-bearing events, from the fetch call (milliseconds).';
+COMMENT ON COLUMN request_arrivals.chunk_tokens IS 'Tokens of each arrival; null where the client did not count them.';
 COMMENT ON VIEW request_stages IS 'One row per request and known stage, in the order of the stages; unattributed last.';
 COMMENT ON COLUMN request_stages.duration_ns IS 'Duration of the stage, exact (nanoseconds).';
 COMMENT ON COLUMN request_stages.duration_ms IS 'Duration of the stage (milliseconds).';
@@ -574,8 +585,6 @@ COMMENT ON COLUMN requests.decoding IS 'Decoding strategy.';
 COMMENT ON COLUMN requests.trace_ref IS 'The trace id as it was spelled, where that differs from the key; logs are searched for both.';
 COMMENT ON COLUMN requests.call_id IS 'Shared by the attempts of one call.';
 COMMENT ON COLUMN requests.sub_stages_ns IS 'Named pieces of work inside the server (nanoseconds), never added to the sum.';
-COMMENT ON COLUMN requests.chunk_tokens IS 'Tokens of each arrival.';
-COMMENT ON COLUMN requests.arrivals_ms IS 'Arrivals of token-bearing events, from the fetch call (milliseconds).';
 COMMENT ON TABLE rollup_buckets IS 'Buckets of the rollups. Each is 2 % wide, so that what it stands for is at most 1 % off; bucket 0 is everything below a microsecond.';
 COMMENT ON COLUMN rollup_buckets.bucket IS 'Number of the bucket; a longer duration is never in a lower one.';
 COMMENT ON COLUMN rollup_buckets.from_ms IS 'Lowest duration in the bucket, inclusive (milliseconds).';
@@ -634,6 +643,7 @@ COMMENT ON FUNCTION rollup_percentile(double precision,smallint[],bigint[]) IS '
 
 GRANT USAGE ON SCHEMA public TO grafana_reader;
 GRANT SELECT ON label_values TO grafana_reader;
+GRANT SELECT ON request_arrivals TO grafana_reader;
 GRANT SELECT ON request_stages TO grafana_reader;
 GRANT SELECT ON requests TO grafana_reader;
 GRANT SELECT ON rollup_buckets TO grafana_reader;

@@ -113,7 +113,8 @@ function arrivals(columns: string, more = ''): string {
   return `WITH ${ONE}, events AS (
   SELECT n, arrival_ms, sum(coalesce(chunk, 1)) OVER (ORDER BY n) AS tokens,
     arrival_ms - lag(arrival_ms) OVER (ORDER BY n) AS gap_ms
-  FROM one CROSS JOIN LATERAL unnest(arrivals_ms, chunk_tokens) WITH ORDINALITY AS arrived(arrival_ms, chunk, n)
+  FROM one JOIN request_arrivals AS listed ON listed.trace_id = one.trace_id AND listed.day = one.day
+  CROSS JOIN LATERAL unnest(listed.arrivals_ms, listed.chunk_tokens) WITH ORDINALITY AS arrived(arrival_ms, chunk, n)
 )
 SELECT ${columns} FROM events WHERE arrival_ms IS NOT NULL${more} ORDER BY n`;
 }

@@ -32,12 +32,12 @@ const plain = (value: unknown): string => String(value);
 
 /** The smallest single-precision number. PostgreSQL refuses a text that would be rounded to zero instead of rounding it. */
 const LEAST_REAL = 2 ** -149;
-const real = (value: unknown): string => ((value as number) < LEAST_REAL ? '0' : String(value));
+export const encodeReal = (value: unknown): string => ((value as number) < LEAST_REAL ? '0' : String(value));
 
 const KINDS: Record<Kind, { readonly type: string; readonly encode: Column['encode'] }> = {
   bigint: { type: 'bigint', encode: plain },
   float8: { type: 'double precision', encode: plain },
-  float4: { type: 'real', encode: real },
+  float4: { type: 'real', encode: encodeReal },
   integer: { type: 'integer', encode: plain },
   smallint: { type: 'smallint', encode: plain },
   boolean: { type: 'boolean', encode: plain },
@@ -141,25 +141,16 @@ const SPECIAL: Partial<Record<keyof RequestRow, Omit<Column, 'name'>>> = {
     changes: true,
     encode: (value) => quote(JSON.stringify(value)),
   },
-  chunk_tokens: {
-    arrayType: 'text[]',
-    fromArray: 'u.chunk_tokens::smallint[]',
-    select: 'r.chunk_tokens',
-    changes: true,
-    encode: (value) => `"{${(value as readonly number[]).join(',')}}"`,
-  },
-  arrivals_ms: {
-    arrayType: 'text[]',
-    fromArray: 'u.arrivals_ms::real[]',
-    select: 'r.arrivals_ms',
-    changes: true,
-    encode: (value) => `"{${(value as readonly number[]).map(real).join(',')}}"`,
-  },
 };
 
-const NAMES = Object.keys(newRow({ traceId: '', startedAtMs: 0 })) as (keyof RequestRow)[];
+/** The long lists have a table of their own; a row that is read for joining does not bring them. */
+export const LISTS = ['arrivals_ms', 'chunk_tokens'] as const;
 
-/** All columns that a row of ours has, in the row's order. */
+const NAMES = (Object.keys(newRow({ traceId: '', startedAtMs: 0 })) as (keyof RequestRow)[]).filter(
+  (name) => !LISTS.some((list) => list === name),
+);
+
+/** All columns of `requests` that a row of ours has, in the row's order. */
 export const COLUMNS: readonly Column[] = NAMES.map((name) => {
   const special = SPECIAL[name];
   if (special) return { name, ...special };
@@ -174,8 +165,13 @@ export const COLUMNS: readonly Column[] = NAMES.map((name) => {
   };
 });
 
-/** The long lists are written, but not read for joining. */
-export const LISTS: ReadonlySet<keyof RequestRow> = new Set(['arrivals_ms', 'chunk_tokens']);
+const SELECT = COLUMNS.map(({ name, select }) => `${select} AS ${name}`).join(', ');
+
+/** What a query of `requests r` must select to read rows, without their lists. */
+export const SELECT_ROW = [SELECT, ...LISTS.map((name) => `NULL AS ${name}`)].join(', ');
+
+/** The same with the lists, of `requests r` and `request_arrivals a`. */
+export const SELECT_ROW_AND_LISTS = [SELECT, ...LISTS.map((name) => `a.${name}`)].join(', ');
 
 /**
  * One column of many rows as an array literal. A column in which nothing is known is sent as an empty array, which `unnest` beside
@@ -203,9 +199,8 @@ function quote(text: string): string {
 /** Whether two states of a row differ in anything that is stored. */
 export function rowChanged(before: RequestRow, after: RequestRow): boolean {
   for (const name of NAMES) {
-    if (before[name] !== after[name] && !(LISTS.has(name) && after[name] === null)) {
-      if (name !== 'sub_stages_ns' || JSON.stringify(before[name]) !== JSON.stringify(after[name])) return true;
-    }
+    if (before[name] === after[name]) continue;
+    if (name !== 'sub_stages_ns' || JSON.stringify(before[name]) !== JSON.stringify(after[name])) return true;
   }
   return false;
 }

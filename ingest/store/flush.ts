@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Half } from '../pipeline/half.ts';
 import { isComplete, joinHalf } from '../pipeline/join.ts';
 import type { RequestRow } from '../pipeline/row.ts';
+import { arrivalParameters } from './arrivals.ts';
 import { type Column, encodeColumn, rowChanged } from './columns.ts';
 import type { RollupCells } from './rollupCells.ts';
 import { INSERT_DELTA, rollupDeltas } from './rollupDeltas.ts';
@@ -125,6 +126,8 @@ async function joinKeys(
 
   try {
     const adding = deltas.map((values) => client.query({ name: 'rollup_delta', text: INSERT_DELTA, values }));
+    const lists = arrivalParameters([...committed, ...changed].map((change) => change.after));
+    if (lists !== null) adding.push(client.query({ name: 'arrivals', text: statements.arrivals, values: lists }));
     const committing = client.query('COMMIT');
     const [, commit] = await together([written.then(([inserted]) => inserted!), committing, ...adding]);
     if (commit!.command !== 'COMMIT') throw new Error('the transaction was rolled back');

@@ -7,8 +7,11 @@ import { classify } from './sqlState.ts';
  * half; fuller pages let fewer than half of the updates stay, and the table ends up larger.
  */
 const FILLFACTOR = 40;
-/** Rows over 2 kB, the only ones that PostgreSQL considers, move their long lists out of line until this is left. */
-const TOAST_TUPLE_TARGET = 640;
+/** Tables that are partitioned by day, and how their partitions are stored. */
+const PARTITIONED = [
+  { table: 'requests', storage: `WITH (fillfactor = ${FILLFACTOR})` },
+  { table: 'request_arrivals', storage: '' },
+] as const;
 const DAYS_AHEAD = 2;
 /** Any numbers, the same in all replicas. */
 const MAINTENANCE_LOCK = 7_305_001;
@@ -23,16 +26,19 @@ const PATIENCE_MS = 1_000;
 export async function ensurePartitions(pool: pg.Pool): Promise<void> {
   await inTransaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [MAINTENANCE_LOCK]);
-    const missing = await client.query<{ name: string; day: string; next: string }>(
-      `SELECT 'requests_' || to_char(day, 'YYYYMMDD') AS name, day::text, (day + 1)::text AS next
-       FROM (SELECT (now() AT TIME ZONE 'UTC')::date + n AS day FROM generate_series(-1, $1::integer) AS n) AS days
-       WHERE to_regclass('requests_' || to_char(day, 'YYYYMMDD')) IS NULL`,
-      [DAYS_AHEAD],
-    );
-    for (const { name, day, next } of missing.rows) {
-      await client.query(`CREATE TABLE ${name} (LIKE requests INCLUDING ALL)
-        WITH (fillfactor = ${FILLFACTOR}, toast_tuple_target = ${TOAST_TUPLE_TARGET})`);
-      await client.query(`ALTER TABLE requests ATTACH PARTITION ${name} FOR VALUES FROM ('${day}') TO ('${next}')`);
+    for (const { table, storage } of PARTITIONED) {
+      const missing = await client.query<{ name: string; day: string; next: string }>(
+        `SELECT name, day::text, (day + 1)::text AS next
+         FROM generate_series(-1, $2::integer) AS n
+         CROSS JOIN LATERAL (SELECT (now() AT TIME ZONE 'UTC')::date + n AS day) AS days
+         CROSS JOIN LATERAL (SELECT $1::text || '_' || to_char(day, 'YYYYMMDD') AS name) AS names
+         WHERE to_regclass(name) IS NULL`,
+        [table, DAYS_AHEAD],
+      );
+      for (const { name, day, next } of missing.rows) {
+        await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) ${storage}`);
+        await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${day}') TO ('${next}')`);
+      }
     }
   });
 }
@@ -57,31 +63,40 @@ export async function dropExpired(pool: pg.Pool, retentionDays: number): Promise
     const lock = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [RETENTION_LOCK]);
     if (!lock.rows[0]!.mine) return result;
     await client.query(`SET lock_timeout = '${PATIENCE_MS}ms'`);
-    const expired = await client.query<{ name: string; attached: boolean; detaching: boolean }>(
-      `SELECT c.relname AS name, i.inhrelid IS NOT NULL AS attached, coalesce(i.inhdetachpending, false) AS detaching
-       FROM pg_class parent JOIN pg_class c ON c.relnamespace = parent.relnamespace AND c.relkind = 'r'
-       LEFT JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = parent.oid
-       WHERE parent.oid = 'requests'::regclass AND c.relname ~ '^requests_[0-9]{8}$'
-         AND to_date(right(c.relname, 8), 'YYYYMMDD') < (now() AT TIME ZONE 'UTC')::date - $1::integer
-       ORDER BY detaching DESC, name`,
-      [retentionDays],
-    );
-    for (const { name, attached, detaching } of expired.rows) {
-      try {
-        const how = detaching ? 'FINALIZE' : 'CONCURRENTLY';
-        if (attached) await client.query(`ALTER TABLE requests DETACH PARTITION ${name} ${how}`);
-        await client.query(`DROP TABLE ${name}`);
-        result.dropped.push(name);
-      } catch (error) {
-        if (classify(error) !== 'conflict') throw error;
-        result.busy.push(name);
-        // Only one partition at a time may be half detached.
-        break;
-      }
-    }
+    for (const { table } of PARTITIONED) await dropExpiredOf(client, table, retentionDays, result);
     return result;
   } finally {
     // Ending the session ends its lock and its settings.
     client.release(true);
+  }
+}
+
+async function dropExpiredOf(
+  client: pg.PoolClient,
+  table: string,
+  retentionDays: number,
+  result: Dropped,
+): Promise<void> {
+  const expired = await client.query<{ name: string; attached: boolean; detaching: boolean }>(
+    `SELECT c.relname AS name, i.inhrelid IS NOT NULL AS attached, coalesce(i.inhdetachpending, false) AS detaching
+     FROM pg_class parent JOIN pg_class c ON c.relnamespace = parent.relnamespace AND c.relkind = 'r'
+     LEFT JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = parent.oid
+     WHERE parent.oid = $1::text::regclass AND c.relname ~ ('^' || $1::text || '_[0-9]{8}$')
+       AND to_date(right(c.relname, 8), 'YYYYMMDD') < (now() AT TIME ZONE 'UTC')::date - $2::integer
+     ORDER BY detaching DESC, name`,
+    [table, retentionDays],
+  );
+  for (const { name, attached, detaching } of expired.rows) {
+    try {
+      const how = detaching ? 'FINALIZE' : 'CONCURRENTLY';
+      if (attached) await client.query(`ALTER TABLE ${table} DETACH PARTITION ${name} ${how}`);
+      await client.query(`DROP TABLE ${name}`);
+      result.dropped.push(name);
+    } catch (error) {
+      if (classify(error) !== 'conflict') throw error;
+      result.busy.push(name);
+      // Only one partition of a table at a time may be half detached.
+      break;
+    }
   }
 }

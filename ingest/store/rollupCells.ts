@@ -67,6 +67,7 @@ export class RollupCells {
   async make(combinations: readonly Combination[]): Promise<void> {
     // One after the other: what the one before has made may already be among them.
     while (this.#making) await this.#making.catch(() => {});
+    if (combinations.every(({ grain, values }) => this.find(grain, combinationKey(values)))) return;
     this.#making = this.#makeMissing(combinations);
     await this.#making.finally(() => {
       this.#making = undefined;

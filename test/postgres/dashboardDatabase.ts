@@ -49,8 +49,10 @@ export async function createDashboardDatabase(): Promise<DashboardDatabase> {
   await client.connect();
   for (const day of DAYS) {
     const next = isoDay(new Date(Date.parse(day) + 24 * 3_600_000));
-    const name = `requests_${day.replaceAll('-', '')}`;
-    await client.query(`CREATE TABLE ${name} PARTITION OF requests FOR VALUES FROM ('${day}') TO ('${next}')`);
+    for (const table of ['requests', 'request_arrivals']) {
+      const name = `${table}_${day.replaceAll('-', '')}`;
+      await client.query(`CREATE TABLE ${name} PARTITION OF ${table} FOR VALUES FROM ('${day}') TO ('${next}')`);
+    }
   }
 
   /** As Grafana does: with the role that may only read. */

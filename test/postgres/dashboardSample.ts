@@ -121,14 +121,22 @@ export function sampleRequests(): Stored[] {
 }
 
 export async function insertRequests(client: pg.Client, rows: readonly Stored[]): Promise<void> {
-  const columns = Object.keys(rows[0] as Stored);
+  const columns = Object.keys(rows[0] as Stored).filter((column) => !LISTS.has(column));
   const fields = columns.map((column) => `sample.${column}`).join(', ');
   await client.query(
     `INSERT INTO requests (${columns.join(', ')}, updated_at)
      SELECT ${fields}, sample.started_at FROM json_populate_recordset(NULL::requests, $1) AS sample`,
     [JSON.stringify(rows)],
   );
+  await client.query(
+    `INSERT INTO request_arrivals
+     SELECT * FROM json_populate_recordset(NULL::request_arrivals, $1) WHERE arrivals_ms IS NOT NULL`,
+    [JSON.stringify(rows)],
+  );
 }
+
+/** They stand in a table of their own. */
+const LISTS: ReadonlySet<string> = new Set(['arrivals_ms', 'chunk_tokens']);
 
 export function inRange(row: Stored): boolean {
   return row.started_at >= FROM && row.started_at <= TO;

@@ -38,10 +38,11 @@ beforeEach(async () => {
     const [from, to] = [offset, offset + 1].map((days) =>
       new Date(MIDNIGHT + days * DAY_MS).toISOString().slice(0, 10),
     );
-    await query(
-      database.url,
-      `CREATE TABLE requests_${from!.replaceAll('-', '')} PARTITION OF requests FOR VALUES FROM ('${from}') TO ('${to}')`,
-    );
+    for (const table of ['requests', 'request_arrivals'])
+      await query(
+        database.url,
+        `CREATE TABLE ${table}_${from!.replaceAll('-', '')} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')`,
+      );
   }
 });
 afterEach(async () => {
