@@ -34,14 +34,18 @@ export const NOTHING_TOLD: AnswerFacts = Object.freeze({ usage: {}, engine: {} }
 const NO_ANSWER: AnswerReader = { read: () => false, goesOn: false, finish: () => NOTHING_TOLD };
 const PLAIN_ANSWER: AnswerReader = { read: () => true, goesOn: false, finish: () => NOTHING_TOLD };
 
-const isReadable = ({ contentEncoding }: AnswerStart): boolean => /^(identity)?$/i.test(contentEncoding);
+const EVENT_STREAM = /^text\/event-stream\b/i;
+const JSON_BODY = /^application\/json\b/i;
+
+const isReadable = ({ contentEncoding }: AnswerStart): boolean =>
+  contentEncoding === '' || contentEncoding.toLowerCase() === 'identity';
 
 const bearsAnswer = ({ method, status }: AnswerStart): boolean =>
   method !== 'HEAD' && status >= 200 && status <= 299 && status !== 204;
 
 /** Whether the body is an answer as server-sent events, in plain text. */
 export const isEventStream = (start: AnswerStart): boolean =>
-  bearsAnswer(start) && /^text\/event-stream\b/i.test(start.contentType) && isReadable(start);
+  bearsAnswer(start) && EVENT_STREAM.test(start.contentType) && isReadable(start);
 
 /**
  * Chooses how to read a body. In an event stream the preset decides which events bear a token. Any other body is the answer
@@ -49,7 +53,7 @@ export const isEventStream = (start: AnswerStart): boolean =>
  * body), nor in a compressed event stream, whose first bytes may be anything.
  */
 export function createAnswerReader(start: AnswerStart, preset: TokenPreset): AnswerReader {
-  if (isEventStream(start)) return streamAnswer(preset);
-  if (!bearsAnswer(start) || /^text\/event-stream\b/i.test(start.contentType)) return NO_ANSWER;
-  return /^application\/json\b/i.test(start.contentType) && isReadable(start) ? jsonAnswer() : PLAIN_ANSWER;
+  if (!bearsAnswer(start)) return NO_ANSWER;
+  if (EVENT_STREAM.test(start.contentType)) return isReadable(start) ? streamAnswer(preset) : NO_ANSWER;
+  return JSON_BODY.test(start.contentType) && isReadable(start) ? jsonAnswer() : PLAIN_ANSWER;
 }

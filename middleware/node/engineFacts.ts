@@ -82,12 +82,12 @@ export function withEngineFacts(
   described: string | undefined,
   { queueMs, prefillMs }: EngineFacts,
 ): string | undefined {
+  if (queueMs === undefined && prefillMs === undefined) return described;
   const named = new Set(parseServerTiming(described ?? '').map(({ name }) => STAGE_ALIASES.get(name.toLowerCase())));
   const entry = (stage: ServerStage, ms: number | undefined): string[] =>
     ms === undefined || named.has(stage) ? [] : [`${stage};dur=${Number(ms.toFixed(3))}`];
   const firstTokenMs = prefillMs === undefined ? undefined : (queueMs ?? 0) + prefillMs;
   const entries = [...entry('queue', queueMs), ...entry('first_token', firstTokenMs)];
-  if (entries.length === 0) return described;
   const all = [...(described ? [described] : []), ...entries].join(', ');
   return all.length > MAX_SERVER_TIMING_LENGTH ? described : all;
 }

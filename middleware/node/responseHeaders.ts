@@ -13,36 +13,53 @@ export function headersOf([, second, third]: WriteHeadArguments): WriteHeadHeade
 
 const isPairs = (headers: readonly unknown[]): headers is [string, unknown][] => Array.isArray(headers[0]);
 
-function entriesOf(headers: WriteHeadHeaders): [string, unknown][] {
-  if (!Array.isArray(headers)) return Object.entries(headers);
-  if (isPairs(headers)) return headers;
-  return headers.flatMap((name, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]] as [string, unknown]] : []));
-}
-
-/** The value of a header of a response that starts with these arguments; empty where there is none. */
-export function headerValue(res: ServerResponse, args: WriteHeadArguments, name: string): string {
-  const own = entriesOf(headersOf(args) ?? {}).find(([each]) => String(each).toLowerCase() === name);
-  return String(own?.[1] ?? res.getHeader(name) ?? '');
+/**
+ * The values of headers of a response that starts with these arguments, the first of each name; empty where there is none.
+ *
+ * @param names in lower case
+ */
+export function headerValues(res: ServerResponse, args: WriteHeadArguments, names: readonly string[]): string[] {
+  const values: unknown[] = new Array(names.length);
+  const take = (name: unknown, value: unknown): void => {
+    const at = names.indexOf(String(name).toLowerCase());
+    if (at >= 0) values[at] ??= value;
+  };
+  const headers = headersOf(args) ?? {};
+  if (!Array.isArray(headers))
+    for (const name of Object.keys(headers)) take(name, (headers as OutgoingHttpHeaders)[name]);
+  else if (isPairs(headers)) for (const [name, value] of headers) take(name, value);
+  else for (let at = 0; at < headers.length; at += 2) take(headers[at], headers[at + 1]);
+  return names.map((name, at) => String(values[at] ?? res.getHeader(name) ?? ''));
 }
 
 /**
- * The same arguments with one header more, in the form that the app chose: the forms differ in how Node merges them with headers
- * set before. A header of this name is replaced.
+ * The same arguments with more headers, in the form that the app chose: the forms differ in how Node merges them with headers set
+ * before. Headers of these names are replaced.
+ *
+ * @param added values by name
+ * @returns the arguments themselves where Node will refuse them: let it
  */
-export function withHeader(args: WriteHeadArguments, name: string, value: string): WriteHeadArguments {
+export function withHeaders(args: WriteHeadArguments, added: Readonly<Record<string, string>>): WriteHeadArguments {
   const [status, second, third] = args;
   const headers = headersOf(args);
-  // Something that Node will refuse: let it.
   if (!headers && (third ?? (typeof second === 'string' ? undefined : second)) != null) return args;
   const message = typeof second === 'string' ? [second] : [];
-  const others = (entries: [string, unknown][]) =>
-    entries.filter(([each]) => String(each).toLowerCase() !== name.toLowerCase());
+  const names = Object.keys(added).map((name) => name.toLowerCase());
+  const isKept = (name: unknown): boolean => !names.includes(String(name).toLowerCase());
+
   if (!Array.isArray(headers)) {
-    return [status, ...message, { ...Object.fromEntries(others(Object.entries(headers ?? {}))), [name]: value }];
+    const merged: OutgoingHttpHeaders = {};
+    const given = (headers ?? {}) as OutgoingHttpHeaders;
+    for (const name of Object.keys(given)) if (isKept(name)) merged[name] = given[name];
+    return [status, ...message, Object.assign(merged, added)];
   }
-  if (isPairs(headers)) return [status, ...message, [...others(headers), [name, value]]];
+  if (isPairs(headers)) {
+    return [status, ...message, [...headers.filter(([name]) => isKept(name)), ...Object.entries(added)]];
+  }
   if (headers.length % 2 !== 0) return args;
-  return [status, ...message, [...others(entriesOf(headers)).flat(1), name, value]];
+  const list: unknown[] = [];
+  for (let at = 0; at < headers.length; at += 2) if (isKept(headers[at])) list.push(headers[at], headers[at + 1]);
+  return [status, ...message, [...list, ...Object.entries(added).flat()]];
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerStart } from './answerReader.ts';
-import { amendHeader, headerValue, type WriteHeadArguments, withHeader } from './responseHeaders.ts';
+import { amendHeader, headerValues, type WriteHeadArguments, withHeaders } from './responseHeaders.ts';
 import type { Stamps } from './stamps.ts';
 
 const TRACE_ID_HEADER = 'X-Trace-ID';
 const TIMING_TRACE_HEADER = 'X-Timing-Trace';
+const READ_HEADERS = ['content-type', 'content-encoding', 'content-length', TRACE_ID_HEADER.toLowerCase()];
 
 export interface ResponseStartOptions {
   readonly stamps: Stamps;
@@ -37,14 +38,14 @@ export class ResponseStart {
   /** The arguments of `writeHead` with both of our headers. */
   addHeaders(args: WriteHeadArguments): WriteHeadArguments {
     // Now, not at the first chunk: what compresses below us names its encoding only later, and we read the text above it.
-    this.#description = this.#describe(args);
+    const { traceId, ...description } = this.#describe(args);
+    this.#description = description;
     const value = this.#options.stamps.toString();
-    const timed = withHeader(args, TIMING_TRACE_HEADER, value);
-    if (timed === args) return args;
-    this.#headerAsWritten = value;
     // An app that names the trace itself has its reasons.
-    const named = headerValue(this.#res, args, 'x-trace-id') !== '';
-    return named ? timed : withHeader(timed, TRACE_ID_HEADER, this.#options.traceId);
+    const ownId = traceId === '' ? { [TRACE_ID_HEADER]: this.#options.traceId } : {};
+    const timed = withHeaders(args, { [TIMING_TRACE_HEADER]: value, ...ownId });
+    if (timed !== args) this.#headerAsWritten = value;
+    return timed;
   }
 
   /** Lets it wait for the first chunk, then calls `release`. */
@@ -59,22 +60,20 @@ export class ResponseStart {
   /** It leaves now: the header gets the stamps there are. */
   settle(): void {
     clearTimeout(this.#holdTimer);
-    if (this.#headerAsWritten === undefined) return;
-    amendHeader(this.#res, TIMING_TRACE_HEADER, this.#headerAsWritten, this.#options.stamps.toString());
+    const before = this.#headerAsWritten;
+    if (before === undefined) return;
     this.#headerAsWritten = undefined;
+    const now = this.#options.stamps.toString();
+    if (now !== before) amendHeader(this.#res, TIMING_TRACE_HEADER, before, now);
   }
 
   close(): void {
     clearTimeout(this.#holdTimer);
   }
 
-  #describe(args: WriteHeadArguments): AnswerStart {
-    return {
-      method: this.#req.method,
-      status: Number(args[0]),
-      contentType: headerValue(this.#res, args, 'content-type'),
-      contentEncoding: headerValue(this.#res, args, 'content-encoding'),
-      contentLength: headerValue(this.#res, args, 'content-length'),
-    };
+  #describe(args: WriteHeadArguments): AnswerStart & { readonly traceId: string } {
+    const values = headerValues(this.#res, args, READ_HEADERS) as [string, string, string, string];
+    const [contentType, contentEncoding, contentLength, traceId] = values;
+    return { method: this.#req.method, status: Number(args[0]), contentType, contentEncoding, contentLength, traceId };
   }
 }

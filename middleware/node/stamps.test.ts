@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseTimingTrace, STAMPED_STAGES } from '../../contract/timingTrace.ts';
+import { formatTimingTrace, parseTimingTrace, STAMPED_STAGES } from '../../contract/timingTrace.ts';
 import { Stamps } from './stamps.ts';
 
 test('whatever is stamped, in whatever order, the trace is one that the ingest takes', () => {
@@ -22,4 +22,11 @@ test('equal stamps are legal, values beyond 2^53 exact', () => {
   expect(stamps.end('first_token', 9_007_199_254_740_994n)).toBe(true);
   expect(stamps.end('preprocess', 9_007_199_254_740_994n)).toBe(false);
   expect(stamps.toString()).toBe('9007199254740993,9007199254740993,0,0,9007199254740994,0,0');
+});
+
+test('they are written as the contract has it', () => {
+  const stamps = new Stamps(5n);
+  expect(stamps.toString()).toBe(formatTimingTrace([5n]));
+  stamps.end('kv_load', 2n ** 60n);
+  expect(stamps.toString()).toBe(formatTimingTrace([5n, null, null, 2n ** 60n]));
 });

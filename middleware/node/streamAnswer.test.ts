@@ -128,3 +128,26 @@ test.each<[string, TokenPreset, string[], object]>([
   for (const each of events) answer.read(`${each}\n\n`, 'utf8');
   expect(answer.finish()).toEqual(told);
 });
+
+test("an app's own function gets the same events as from the reader of all that the standard allows", () => {
+  const named = fc.constantFrom('id: 7\ndata: x', 'event: e\ndata: y', 'data:  two spaces', 'data', 'data: a\ndata: b');
+  const text = fc
+    .tuple(fc.constantFrom('', '\uFEFF'), fc.array(fc.tuple(fc.oneof(event, named), lineEnd)))
+    .map(([mark, events]) => mark + events.map(([each, end]) => each.replaceAll('\n', end) + end + end).join(''));
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 5 }), (chunks) => {
+      const [seen, expected]: [unknown[], unknown[]] = [[], []];
+      const answer = streamAnswer((each) => {
+        seen.push(each);
+        return { token: true, visible: true, reasoning: false, terminator: false, last: false, error: false };
+      });
+      const reader = createSseReader((each) => void expected.push(each));
+      for (const chunk of chunks) {
+        answer.read(chunk, 'utf8');
+        reader.push(Buffer.from(chunk));
+      }
+      expect(seen).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parseTraceId, parseTraceparent } from '../../contract/traceId.ts';
+import { randomTraceId } from './randomTraceId.ts';
 
 /** Which trace a request belongs to. */
 export interface TraceIdentity {
@@ -31,7 +32,7 @@ export function identify(req: IncomingMessage): TraceIdentity {
     // A parent of another trace would leave the span without one.
     return { given, key, parentSpanId: parent?.traceId === key ? parent.parentId : undefined };
   }
-  const key = randomBytes(16).toString('hex');
+  const key = randomTraceId();
   return { given: key, key, parentSpanId: undefined };
 }
 
@@ -50,6 +51,7 @@ function parentOf(req: IncomingMessage) {
 
 /** The raw list shows what the joined header hides: a header on two lines is ambiguous, and counts as absent. */
 function onlyHeader(req: IncomingMessage, name: string): string | undefined {
+  if (req.headers[name] === undefined) return undefined;
   let value: string | undefined;
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     if (req.rawHeaders[at]!.toLowerCase() !== name) continue;
