@@ -106,12 +106,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`INSERT INTO rollup_progress (closed_through) VALUES ('-infinity')`.execute(db);
 
-  await sql.raw(`CREATE VIEW rollups AS ${FOLDED_HOURS('h.hour')} UNION ALL ${DELTAS('d.hour')}`).execute(db);
+  await sql
+    .raw(`CREATE VIEW rollups AS ${folded('rollup_hours', 'f.hour AS hour')} UNION ALL ${unfolded('hour')}`)
+    .execute(db);
   await sql
     .raw(`
-    CREATE VIEW rollups_daily AS ${FOLDED_DAYS} UNION ALL ${FOLDED_HOURS(`(h.hour AT TIME ZONE 'UTC')::date`)}
-      WHERE h.hour >= (SELECT (closed_through + 1)::timestamp AT TIME ZONE 'UTC' FROM rollup_progress)
-    UNION ALL ${DELTAS(`(d.hour AT TIME ZONE 'UTC')::date`)}`)
+    CREATE VIEW rollups_daily AS ${folded('rollup_days', 'f.day AS day')}
+    UNION ALL ${folded(
+      'rollup_hours',
+      `(f.hour AT TIME ZONE 'UTC')::date AS day`,
+      `WHERE f.hour >= (SELECT (closed_through + 1)::timestamp AT TIME ZONE 'UTC' FROM rollup_progress)`,
+    )}
+    UNION ALL ${unfolded(`(hour AT TIME ZONE 'UTC')::date AS day`)}`)
     .execute(db);
 
   await sql`
@@ -167,22 +173,29 @@ const dimensionsOf = (alias: string): string => DIMENSION_NAMES.map((name) => `$
 
 /**
  * Lines of the views. Cells are joined before their arrays are opened, and nothing is summed, so that conditions on cells and times
- * reach the indexes. The bucket's value costs only those who ask for it.
+ * reach the indexes. Arrays are opened in select lists, which takes a third of what it takes in FROM. The bucket's value costs
+ * only those who ask for it.
  */
-const columnsOf = (time: string): string =>
-  `c.grain, c.metric, ${time}, ${dimensionsOf('c')}, u.bucket, b.value_ms, u.n::bigint AS n`;
-const FOLDED_HOURS = (time: string): string => `
-    SELECT ${columnsOf(`${time} AS ${time === 'h.hour' ? 'hour' : 'day'}`)}
-    FROM rollup_cells c JOIN rollup_hours h ON h.cell = c.id
-      CROSS JOIN LATERAL unnest(h.buckets, h.counts) AS u(bucket, n) LEFT JOIN rollup_buckets b USING (bucket)`;
-const FOLDED_DAYS = `
-    SELECT ${columnsOf('h.day')}
-    FROM rollup_cells c JOIN rollup_days h ON h.cell = c.id
-      CROSS JOIN LATERAL unnest(h.buckets, h.counts) AS u(bucket, n) LEFT JOIN rollup_buckets b USING (bucket)`;
-const DELTAS = (time: string): string => `
-    SELECT ${columnsOf(`${time} AS ${time === 'd.hour' ? 'hour' : 'day'}`)}
-    FROM rollup_deltas d CROSS JOIN LATERAL unnest(d.cells, d.buckets, d.counts) AS u(cell, bucket, n)
-      JOIN rollup_cells c ON c.id = u.cell LEFT JOIN rollup_buckets b USING (bucket)`;
+function folded(table: string, time: string, where = ''): string {
+  return `
+    SELECT l.grain, l.metric, l.${nameOf(time)}, ${dimensionsOf('l')}, l.bucket, b.value_ms, l.n::bigint AS n
+    FROM (
+      SELECT c.grain, c.metric, ${time}, ${dimensionsOf('c')}, unnest(f.buckets) AS bucket, unnest(f.counts) AS n
+      FROM rollup_cells c JOIN ${table} f ON f.cell = c.id ${where}
+    ) AS l LEFT JOIN rollup_buckets b USING (bucket)`;
+}
+
+function unfolded(time: string): string {
+  return `
+    SELECT c.grain, c.metric, l.${nameOf(time)}, ${dimensionsOf('c')}, l.bucket, b.value_ms, l.n::bigint AS n
+    FROM (
+      SELECT ${time}, unnest(cells) AS cell, unnest(buckets) AS bucket, unnest(counts) AS n FROM rollup_deltas
+    ) AS l JOIN rollup_cells c ON c.id = l.cell LEFT JOIN rollup_buckets b USING (bucket)`;
+}
+
+function nameOf(expression: string): string {
+  return expression.split(' AS ').at(-1)!;
+}
 
 /** The rules of ingest/pipeline/rollupSamples.ts once more, as SQL on rows. Flags: 1 coalesced, 2 suspended, 32 clock_anomaly. */
 const RECOUNT = `
@@ -253,7 +266,7 @@ async function countWhatIsThere(db: Kysely<unknown>): Promise<void> {
   await sql
     .raw(`
     INSERT INTO rollup_hours (hour, cell, buckets, counts)
-    SELECT hour, cell, array_agg(bucket ORDER BY bucket), array_agg(n ORDER BY bucket)
+    SELECT hour, cell, array_agg(bucket), array_agg(n)
     FROM (
       SELECT r.hour, c.id AS cell, r.bucket, sum(r.n)::integer AS n
       FROM recounted r JOIN rollup_cells c
@@ -305,8 +318,8 @@ const COMMENTS: readonly (readonly [string, string])[] = [
   ['TABLE rollup_hours', 'Folded histograms by hour. Read them through the view rollups.'],
   ['COLUMN rollup_hours.hour', 'Hour in UTC in which the requests started.'],
   ['COLUMN rollup_hours.cell', 'Cell.'],
-  ['COLUMN rollup_hours.buckets', 'Buckets with requests in them, rising.'],
-  ['COLUMN rollup_hours.counts', 'Requests per bucket.'],
+  ['COLUMN rollup_hours.buckets', 'Buckets with requests in them, in any order.'],
+  ['COLUMN rollup_hours.counts', 'Requests per bucket, in the order of buckets.'],
   ['TABLE rollup_progress', 'One row: how far the rollups are closed.'],
   ['COLUMN rollup_progress.only_row', 'Always true.'],
   [
@@ -319,8 +332,8 @@ const COMMENTS: readonly (readonly [string, string])[] = [
   ],
   ['COLUMN rollup_days.day', 'Day in UTC on which the requests started.'],
   ['COLUMN rollup_days.cell', 'Cell.'],
-  ['COLUMN rollup_days.buckets', 'Buckets with requests in them, rising.'],
-  ['COLUMN rollup_days.counts', 'Requests per bucket.'],
+  ['COLUMN rollup_days.buckets', 'Buckets with requests in them, in any order.'],
+  ['COLUMN rollup_days.counts', 'Requests per bucket, in the order of buckets.'],
   ...[
     ['rollups', 'hour', 'Hour in UTC in which the requests started.'],
     ['rollups_daily', 'day', 'Day in UTC on which the requests started.'],

@@ -200,29 +200,42 @@ CREATE VIEW request_stages AS
   WHERE s.duration_ns IS NOT NULL;
 
 CREATE VIEW rollups AS
- SELECT c.grain,
-    c.metric,
-    h.hour,
-    c.model,
-    c.region,
-    c.device,
-    c.route,
-    c.variant,
-    c.tier,
-    c.stage,
-    c.outcome,
-    c.ttft_band,
-    u.bucket,
+ SELECT l.grain,
+    l.metric,
+    l.hour,
+    l.model,
+    l.region,
+    l.device,
+    l.route,
+    l.variant,
+    l.tier,
+    l.stage,
+    l.outcome,
+    l.ttft_band,
+    l.bucket,
     b.value_ms,
-    u.n::bigint AS n
-   FROM rollup_cells c
-     JOIN rollup_hours h ON h.cell = c.id
-     CROSS JOIN LATERAL UNNEST(h.buckets, h.counts) u(bucket, n)
+    l.n::bigint AS n
+   FROM ( SELECT c.grain,
+            c.metric,
+            f.hour,
+            c.model,
+            c.region,
+            c.device,
+            c.route,
+            c.variant,
+            c.tier,
+            c.stage,
+            c.outcome,
+            c.ttft_band,
+            unnest(f.buckets) AS bucket,
+            unnest(f.counts) AS n
+           FROM rollup_cells c
+             JOIN rollup_hours f ON f.cell = c.id) l
      LEFT JOIN rollup_buckets b USING (bucket)
 UNION ALL
  SELECT c.grain,
     c.metric,
-    d.hour,
+    l.hour,
     c.model,
     c.region,
     c.device,
@@ -232,38 +245,89 @@ UNION ALL
     c.stage,
     c.outcome,
     c.ttft_band,
-    u.bucket,
+    l.bucket,
     b.value_ms,
-    u.n::bigint AS n
-   FROM rollup_deltas d
-     CROSS JOIN LATERAL UNNEST(d.cells, d.buckets, d.counts) u(cell, bucket, n)
-     JOIN rollup_cells c ON c.id = u.cell
+    l.n::bigint AS n
+   FROM ( SELECT rollup_deltas.hour,
+            unnest(rollup_deltas.cells) AS cell,
+            unnest(rollup_deltas.buckets) AS bucket,
+            unnest(rollup_deltas.counts) AS n
+           FROM rollup_deltas) l
+     JOIN rollup_cells c ON c.id = l.cell
      LEFT JOIN rollup_buckets b USING (bucket);
 
 CREATE VIEW rollups_daily AS
- SELECT c.grain,
-    c.metric,
-    h.day,
-    c.model,
-    c.region,
-    c.device,
-    c.route,
-    c.variant,
-    c.tier,
-    c.stage,
-    c.outcome,
-    c.ttft_band,
-    u.bucket,
+ SELECT l.grain,
+    l.metric,
+    l.day,
+    l.model,
+    l.region,
+    l.device,
+    l.route,
+    l.variant,
+    l.tier,
+    l.stage,
+    l.outcome,
+    l.ttft_band,
+    l.bucket,
     b.value_ms,
-    u.n
-   FROM rollup_cells c
-     JOIN rollup_days h ON h.cell = c.id
-     CROSS JOIN LATERAL UNNEST(h.buckets, h.counts) u(bucket, n)
+    l.n
+   FROM ( SELECT c.grain,
+            c.metric,
+            f.day,
+            c.model,
+            c.region,
+            c.device,
+            c.route,
+            c.variant,
+            c.tier,
+            c.stage,
+            c.outcome,
+            c.ttft_band,
+            unnest(f.buckets) AS bucket,
+            unnest(f.counts) AS n
+           FROM rollup_cells c
+             JOIN rollup_days f ON f.cell = c.id) l
+     LEFT JOIN rollup_buckets b USING (bucket)
+UNION ALL
+ SELECT l.grain,
+    l.metric,
+    l.day,
+    l.model,
+    l.region,
+    l.device,
+    l.route,
+    l.variant,
+    l.tier,
+    l.stage,
+    l.outcome,
+    l.ttft_band,
+    l.bucket,
+    b.value_ms,
+    l.n::bigint AS n
+   FROM ( SELECT c.grain,
+            c.metric,
+            (f.hour AT TIME ZONE 'UTC'::text)::date AS day,
+            c.model,
+            c.region,
+            c.device,
+            c.route,
+            c.variant,
+            c.tier,
+            c.stage,
+            c.outcome,
+            c.ttft_band,
+            unnest(f.buckets) AS bucket,
+            unnest(f.counts) AS n
+           FROM rollup_cells c
+             JOIN rollup_hours f ON f.cell = c.id
+          WHERE f.hour >= (( SELECT ((rollup_progress.closed_through + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS timezone
+                   FROM rollup_progress))) l
      LEFT JOIN rollup_buckets b USING (bucket)
 UNION ALL
  SELECT c.grain,
     c.metric,
-    (h.hour AT TIME ZONE 'UTC'::text)::date AS day,
+    l.day,
     c.model,
     c.region,
     c.device,
@@ -273,34 +337,15 @@ UNION ALL
     c.stage,
     c.outcome,
     c.ttft_band,
-    u.bucket,
+    l.bucket,
     b.value_ms,
-    u.n::bigint AS n
-   FROM rollup_cells c
-     JOIN rollup_hours h ON h.cell = c.id
-     CROSS JOIN LATERAL UNNEST(h.buckets, h.counts) u(bucket, n)
-     LEFT JOIN rollup_buckets b USING (bucket)
-  WHERE h.hour >= (( SELECT ((rollup_progress.closed_through + 1)::timestamp without time zone AT TIME ZONE 'UTC'::text) AS timezone
-           FROM rollup_progress))
-UNION ALL
- SELECT c.grain,
-    c.metric,
-    (d.hour AT TIME ZONE 'UTC'::text)::date AS day,
-    c.model,
-    c.region,
-    c.device,
-    c.route,
-    c.variant,
-    c.tier,
-    c.stage,
-    c.outcome,
-    c.ttft_band,
-    u.bucket,
-    b.value_ms,
-    u.n::bigint AS n
-   FROM rollup_deltas d
-     CROSS JOIN LATERAL UNNEST(d.cells, d.buckets, d.counts) u(cell, bucket, n)
-     JOIN rollup_cells c ON c.id = u.cell
+    l.n::bigint AS n
+   FROM ( SELECT (rollup_deltas.hour AT TIME ZONE 'UTC'::text)::date AS day,
+            unnest(rollup_deltas.cells) AS cell,
+            unnest(rollup_deltas.buckets) AS bucket,
+            unnest(rollup_deltas.counts) AS n
+           FROM rollup_deltas) l
+     JOIN rollup_cells c ON c.id = l.cell
      LEFT JOIN rollup_buckets b USING (bucket);
 
 CREATE VIEW rollups_recounted AS
@@ -607,8 +652,8 @@ COMMENT ON COLUMN rollup_cells.overflow IS 'Takes the combinations beyond the ca
 COMMENT ON TABLE rollup_days IS 'Histograms of closed days. Read them through the view rollups_daily, which makes the open ones from hours.';
 COMMENT ON COLUMN rollup_days.day IS 'Day in UTC on which the requests started.';
 COMMENT ON COLUMN rollup_days.cell IS 'Cell.';
-COMMENT ON COLUMN rollup_days.buckets IS 'Buckets with requests in them, rising.';
-COMMENT ON COLUMN rollup_days.counts IS 'Requests per bucket.';
+COMMENT ON COLUMN rollup_days.buckets IS 'Buckets with requests in them, in any order.';
+COMMENT ON COLUMN rollup_days.counts IS 'Requests per bucket, in the order of buckets.';
 COMMENT ON TABLE rollup_deltas IS 'Counts that are not folded into hours and days yet. Append only; a flush writes one line per hour in the transaction of its rows, the folding process takes them away.';
 COMMENT ON COLUMN rollup_deltas.id IS 'In the order of writing.';
 COMMENT ON COLUMN rollup_deltas.hour IS 'Hour in UTC in which the requests started.';
@@ -618,8 +663,8 @@ COMMENT ON COLUMN rollup_deltas.counts IS 'By how much the count of the cell and
 COMMENT ON TABLE rollup_hours IS 'Folded histograms by hour. Read them through the view rollups.';
 COMMENT ON COLUMN rollup_hours.hour IS 'Hour in UTC in which the requests started.';
 COMMENT ON COLUMN rollup_hours.cell IS 'Cell.';
-COMMENT ON COLUMN rollup_hours.buckets IS 'Buckets with requests in them, rising.';
-COMMENT ON COLUMN rollup_hours.counts IS 'Requests per bucket.';
+COMMENT ON COLUMN rollup_hours.buckets IS 'Buckets with requests in them, in any order.';
+COMMENT ON COLUMN rollup_hours.counts IS 'Requests per bucket, in the order of buckets.';
 COMMENT ON TABLE rollup_progress IS 'One row: how far the rollups are closed.';
 COMMENT ON COLUMN rollup_progress.only_row IS 'Always true.';
 COMMENT ON COLUMN rollup_progress.closed_through IS 'Days up to this one, in UTC, are in rollup_days; later ones are made from rollup_hours.';

@@ -7,7 +7,7 @@ import { closeRollupDays, dropExpiredRollups, foldRollups } from './rollupFold.t
  * Readers add up what is not folded themselves, so this is not about being up to date. A fold rewrites the current hour whatever it
  * adds: folding rarely costs writers less, folding often readers.
  */
-const EVERY_MS = 10_000;
+const EVERY_MS = 20_000;
 /** The longer a fold takes, the longer the next one waits: 5 % of the time at most. */
 const REST_PER_WORK = 19;
 const MAX_REST_MS = 60_000;

@@ -129,6 +129,7 @@ describe('folding', () => {
       pool,
       30,
       createLog('error', () => {}),
+      50,
     );
     await postRequests(5);
     folding.start();
