@@ -10,6 +10,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['{contract,ingest,middleware,browser,dashboards,demo}/**/*.test.ts', 'test/docs/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/docs/runningExamples.test.ts'],
         },
@@ -17,6 +18,7 @@ export default defineConfig({
       {
         test: {
           name: 'postgres',
+          sequence: { groupOrder: 1 },
           include: ['test/postgres/**/*.test.ts', 'test/docs/runningExamples.test.ts'],
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 120_000,
@@ -27,6 +29,7 @@ export default defineConfig({
       {
         test: {
           name: 'system',
+          sequence: { groupOrder: 2 },
           include: ['test/{prometheus,browser,stack}/**/*.test.ts'],
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 180_000,
