@@ -1,11 +1,11 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { DASHBOARD_FOLDER, GRAFANA_ALERTING_FILE, PROMETHEUS_RULES_FILE } from './config.ts';
+import { DASHBOARD_FOLDER, GRAFANA_ALERTING_FILE, PAUSED_RULES_FILE, PROMETHEUS_RULES_FILE } from './config.ts';
 import { firstToken } from './firstToken.ts';
 import { gpuBackend } from './gpuBackend.ts';
 import { ingestHealth } from './ingestHealth.ts';
 import { oneRequest } from './oneRequest.ts';
 import { grafanaAlerting } from './rules/grafanaAlerting.ts';
-import { prometheusRules } from './rules/prometheusRules.ts';
+import { pausedPrometheusRules, prometheusRules } from './rules/prometheusRules.ts';
 import { slowRequests } from './slowRequests.ts';
 import { stagesPage } from './stagesPage.ts';
 import { variants } from './variants.ts';
@@ -32,6 +32,7 @@ export function artefacts(): Map<string, string> {
     files.set(`${DASHBOARD_FOLDER}/${dashboard.uid}.json`, `${JSON.stringify(dashboard, null, 2)}\n`);
   }
   files.set(PROMETHEUS_RULES_FILE, prometheusRules());
+  files.set(PAUSED_RULES_FILE, pausedPrometheusRules());
   files.set(GRAFANA_ALERTING_FILE, grafanaAlerting());
   return files;
 }

@@ -49,8 +49,14 @@ export function figureExpression(figure: Figure, scope: FigureScope): string {
     const buckets = rate(`${metric.name}_bucket`, scope.matchers ?? '', scope.window);
     return `histogram_quantile(${measure.quantile}, sum by (${['le', ...by].join(', ')}) (${buckets}))`;
   }
+  return shareAbove(metric, measure.shareAboveSeconds, scope);
+}
+
+/** PromQL of the share of a histogram's samples above one of its edges, from 0 to 1. */
+export function shareAbove(metric: HistogramDefinition, seconds: number, scope: FigureScope): string {
+  const by = scope.by ?? [];
   const sum = by.length > 0 ? `sum by (${by.join(', ')}) ` : 'sum';
-  const edge = [`le="${formatLe(measure.shareAboveSeconds)}"`, scope.matchers].filter(Boolean).join(', ');
+  const edge = [`le="${formatLe(seconds)}"`, scope.matchers].filter(Boolean).join(', ');
   const within = rate(`${metric.name}_bucket`, edge, scope.window);
   const all = rate(`${metric.name}_count`, scope.matchers ?? '', scope.window);
   // Sums in another order differ in the last digit; a share just below zero is zero.

@@ -14,8 +14,13 @@ export function rateOf(series: string, { matchers = '', window = '$__rate_interv
   return `rate(${series}${matchers === '' ? '' : `{${matchers}}`}[${window}])`;
 }
 
-/** PromQL of a quantile in seconds, per combination of `by`; no traffic drops out instead of being NaN. */
-export function quantile(metric: HistogramDefinition, share: number, scope: QuantileScope = {}): string {
+/** PromQL of a quantile in seconds, per combination of `by`; no traffic is NaN, or nothing. */
+export function bareQuantile(metric: HistogramDefinition, share: number, scope: QuantileScope = {}): string {
   const labels = ['le', ...(scope.by ?? [])].join(', ');
-  return `histogram_quantile(${share}, sum by (${labels}) (${rateOf(`${metric.name}_bucket`, scope)})) >= 0`;
+  return `histogram_quantile(${share}, sum by (${labels}) (${rateOf(`${metric.name}_bucket`, scope)}))`;
+}
+
+/** The same for a panel: no traffic drops out. */
+export function quantile(metric: HistogramDefinition, share: number, scope: QuantileScope = {}): string {
+  return `${bareQuantile(metric, share, scope)} >= 0`;
 }

@@ -1,10 +1,13 @@
 import { stringify } from 'yaml';
 import { DATA_SOURCES, FOLDER, RUNBOOK } from '../config.ts';
-import { ALERTS, type Alert } from './alerts.ts';
+import { type Alert, watched } from './alert.ts';
+import { ALERTS } from './alerts.ts';
 import { GENERATED_NOTE } from './generatedNote.ts';
 
 /** Grafana's pseudo data source of server-side expressions. */
 const EXPRESSION = { type: '__expr__', uid: '__expr__' };
+
+const EVALUATORS = { '>': 'gt', '<': 'lt' } as const;
 
 /**
  * Grafana's alerting provisioning file: the same alerts, evaluated by Grafana, so that they can be routed there and are linked to
@@ -35,7 +38,7 @@ function rule(alert: Alert): object {
     for: alert.for,
     noDataState: 'OK',
     execErrState: 'Error',
-    isPaused: false,
+    isPaused: alert.paused,
     dashboardUid: alert.panel.dashboardUid,
     panelId: alert.panel.panelId,
     labels: { severity: alert.severity },
@@ -51,7 +54,7 @@ function rule(alert: Alert): object {
         datasourceUid: DATA_SOURCES.prometheus.uid,
         model: {
           refId: 'A',
-          expr: `${alert.figure} and on (model) ${alert.enoughTraffic}`,
+          expr: watched(alert),
           instant: true,
           range: false,
           editorMode: 'code',
@@ -80,7 +83,7 @@ function rule(alert: Alert): object {
           refId: 'C',
           type: 'threshold',
           expression: 'B',
-          conditions: [{ evaluator: { type: 'gt', params: [alert.above] } }],
+          conditions: [{ evaluator: { type: EVALUATORS[alert.comparison], params: [alert.threshold] } }],
           datasource: EXPRESSION,
         },
       },

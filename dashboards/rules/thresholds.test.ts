@@ -1,9 +1,19 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { FIRST_TOKEN } from '../config.ts';
-import { firstToken } from '../firstToken.ts';
+import { METRICS } from '../../contract/metrics.ts';
+import { dashboards } from '../artefacts.ts';
+import { RUNBOOK } from '../config.ts';
+import { labelsOfSeries, selectorsOf } from '../promqlNames.ts';
 import { FIGURES, type Figure } from '../queries/figures.ts';
+import { firing } from './alert.ts';
 import { ALERTS } from './alerts.ts';
-import { RATIO_THRESHOLDS, SECONDS_THRESHOLDS } from './thresholds.ts';
+import {
+  RATIO_THRESHOLDS,
+  READING_SECONDS,
+  SECONDS_THRESHOLDS,
+  TTFT_OBJECTIVE,
+  TTFT_TARGET_SECONDS,
+} from './thresholds.ts';
 
 describe.each(Object.entries(SECONDS_THRESHOLDS))('%s', (figure, { metric, watch, bad }) => {
   test('is held against its own histogram', () => expect(FIGURES[figure as Figure].metric).toBe(metric));
@@ -30,13 +40,48 @@ test.each(Object.entries(FIGURES))(
   },
 );
 
+test('the other thresholds in seconds are edges of what they are held against', () => {
+  expect(METRICS.tpot.buckets).toEqual(expect.arrayContaining(Object.values(READING_SECONDS)));
+  expect(METRICS.ttft.buckets).toEqual(expect.arrayContaining([TTFT_OBJECTIVE.withinSeconds, TTFT_TARGET_SECONDS]));
+});
+
 describe.each(ALERTS)('alert $name', (alert) => {
-  test('fires at an edge of the histogram behind its figure', () => {
-    expect(FIGURES[alert.figure].metric.buckets).toContain(alert.above);
+  test('fires at an edge of the histogram behind its value', () => {
+    if (alert.metric) expect(alert.metric.buckets).toContain(alert.threshold);
+    else expect(alert.value).not.toMatch(/^histogram_quantile\([^/]*$/);
   });
-  test('leads to a panel that exists', () => {
-    expect(alert.panel.dashboardUid).toBe(FIRST_TOKEN.uid);
-    expect(firstToken().panels?.map((panel) => panel.id)).toContain(alert.panel.panelId);
+  test('leads to a panel that exists, and to variables that its dashboard has', () => {
+    const dashboard = dashboards().find(({ uid }) => uid === alert.panel.dashboardUid);
+    expect(dashboard?.panels?.map((panel) => panel.id)).toContain(alert.panel.panelId);
+    const variables = dashboard?.templating?.list?.map(({ name }) => name);
+    for (const label of alert.labels) expect(variables).toContain(label);
   });
   test('has a uid that Grafana takes', () => expect(alert.uid).toMatch(/^[a-z0-9-]{1,40}$/));
+  test('reads what someone exports or records', () => {
+    for (const { name, labels } of selectorsOf(firing(alert))) {
+      const known = labelsOfSeries(name);
+      expect(known, name).toBeDefined();
+      for (const label of labels) expect(known, `label of ${name}`).toContain(label);
+    }
+  });
+  test('has a chapter in the runbook', async () => {
+    const runbook = await readFile(new URL(`../../${RUNBOOK}`, import.meta.url), 'utf8');
+    expect(runbook).toMatch(new RegExp(`^## ${alert.name}$`, 'm'));
+  });
+});
+
+test('names and uids are used once', () => {
+  for (const key of ['name', 'uid'] as const)
+    expect(new Set(ALERTS.map((alert) => alert[key])).size).toBe(ALERTS.length);
+});
+
+test('two alerts page, three make tickets, and everything else ships paused', () => {
+  const live = ALERTS.filter(({ paused }) => !paused).map(({ name, severity }) => [name, severity]);
+  expect(live).toEqual([
+    ['TtftP95High', 'page'],
+    ['TtftOver1sRatioHigh', 'page'],
+    ['TpotP90High', 'ticket'],
+    ['TpotUnsteady', 'ticket'],
+    ['StreamGapHigh', 'ticket'],
+  ]);
 });

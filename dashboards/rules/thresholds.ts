@@ -50,3 +50,23 @@ export const IDLE_GPU_PERCENT = 30;
 
 /** Share from 0 to 1 of the requests that are joined; here `bad` is below `watch`. */
 export const COVERAGE_THRESHOLD = { watch: 0.95, bad: 0.9 } as const satisfies Threshold;
+
+/** Seconds per token that each tier was promised; edges of tpot_seconds. */
+export const TPOT_BUDGET_SECONDS = { vip: 0.08, normal: 0.11 } as const;
+
+/** The client's first token within this is what we aim at; its pace over the first 20 tokens may be one and a half times as slow a token. */
+export const TTFT_TARGET_SECONDS = 0.5;
+export const TPOT_FIRST20_SECONDS = 1.5 * TTFT_TARGET_SECONDS;
+
+/** Standard deviation of the worst ten neighbouring gaps of a stream, in seconds. */
+export const WINDOW10_STDDEV_SECONDS = 0.05;
+
+/** How far the p99 of TPOT may lie above its p50. */
+export const TPOT_TAIL_RATIO = 2.5;
+
+/**
+ * The objective: over 30 days this share of the requests has its first token within these seconds. Its burn is the share that had
+ * not, divided by what the objective leaves: 14.4 for an hour uses up 2 % of the month, 6 for six hours 5 %.
+ */
+export const TTFT_OBJECTIVE = { share: 0.99, withinSeconds: 2 } as const;
+export const BURN = { fast: 14.4, slow: 6 } as const;
