@@ -25,12 +25,14 @@ export function placeRow(dashboard: DashboardBuilder, title: string, id: number,
 }
 
 /**
- * Says on every panel which Grafana it was made for. The builders cannot; without it Grafana takes the panel for one of years ago
+ * What the builders cannot do. They give tables a footer, which Grafana no longer knows. And this says on every panel which Grafana it was made for; without it Grafana takes the panel for one of years ago
  * and migrates it, which empties the scatter.
  */
 export function stampVersion(dashboard: Dashboard): Dashboard {
   for (const panel of dashboard.panels ?? []) {
-    if (panel.type !== 'row') (panel as Panel).pluginVersion = GRAFANA_VERSION;
+    if (panel.type === 'row') continue;
+    (panel as Panel).pluginVersion = GRAFANA_VERSION;
+    if (panel.type === 'table') delete (panel as { options?: { footer?: unknown } }).options?.footer;
   }
   return dashboard;
 }
