@@ -55,6 +55,7 @@ async function lastConnectionsEnded(): Promise<void> {
 /** Runs work inside a request that a client has named; what is no id is not taken. */
 function inRequest<T>(traceId: string, work: () => T): T {
   const req = new IncomingMessage(new Socket());
+  req.headers = { 'x-trace-id': traceId };
   req.rawHeaders = ['X-Trace-ID', traceId];
   return observe(req, new ServerResponse(req)).run(work);
 }
