@@ -88,3 +88,17 @@ export function clientHalf(plan: RequestPlan): object {
     connection: plan.connection,
   };
 }
+
+/** The line that its gateway would log: seconds, as nginx writes them. */
+export function gatewayLine(plan: RequestPlan): object {
+  const upstream = ((clientHalf(plan) as { end_ms: number }).end_ms - plan.gatewayHoldMs) / 1000;
+  return {
+    trace_id: traceIdOf(plan),
+    request_time: (upstream + plan.gatewayHoldMs / 1000).toFixed(3),
+    upstream_connect_time: (plan.gatewayHoldMs / 1000).toFixed(3),
+    upstream_header_time: ttftSeconds(plan).toFixed(3),
+    upstream_response_time: upstream.toFixed(3),
+    status: '200',
+    upstream_status: '200',
+  };
+}
