@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   DASHBOARD_FOLDER,
+  DASHBOARDS,
   DATA_SOURCES,
   FOLDER,
   GRAFANA_ALERTING_FILE,
   GRAFANA_URL,
   INGEST_URL,
+  PAUSED_RULES_FILE,
   PROMETHEUS_RULES_FILE,
   SCRAPE_INTERVAL_SECONDS,
 } from '../../dashboards/config.ts';
+import { ALERTS } from '../../dashboards/rules/alerts.ts';
 import { compose, environmentNames, mountsOf, ROOT, readText, readYaml } from './composeFile.ts';
 
 interface DataSource {
@@ -101,6 +104,8 @@ describe('prometheus', () => {
       true,
     );
     expect(prometheus.rule_files).toEqual(['rules/*.yaml']);
+    // What ships paused lies beside it, where no pattern reaches.
+    expect(PAUSED_RULES_FILE).toMatch(/^provisioning\/prometheus\/rules-paused\//);
     expect(isMounted('prometheus', PROMETHEUS_RULES_FILE, '/etc/prometheus/rules/firsttoken.yaml')).toBe(true);
   });
 });
@@ -119,8 +124,35 @@ describe('grafana', () => {
     ).toBe(true);
     expect(providers).toHaveLength(1);
     const path = providers[0]?.options.path ?? '';
-    expect(isMounted('grafana', `${DASHBOARD_FOLDER}/first-token.json`, `${path}/first-token.json`)).toBe(true);
-    expect(existsSync(join(ROOT, DASHBOARD_FOLDER, 'first-token.json'))).toBe(true);
+    for (const { uid } of DASHBOARDS) {
+      expect(isMounted('grafana', `${DASHBOARD_FOLDER}/${uid}.json`, `${path}/${uid}.json`)).toBe(true);
+      expect(existsSync(join(ROOT, DASHBOARD_FOLDER, `${uid}.json`))).toBe(true);
+    }
+  });
+
+  test('is given an example of contact points that it does not read, and that routes what pages', () => {
+    const example = 'provisioning/grafana/contact-points.example.yaml';
+    expect(mountsOf('grafana').some(({ source }) => example.startsWith(source.replace(/^\.\//, '')))).toBe(false);
+    const { contactPoints, policies } = readYaml<{
+      contactPoints: { name: string }[];
+      policies: { receiver: string; routes: { receiver: string; object_matchers: string[][] }[] }[];
+    }>(example);
+    const names = contactPoints.map(({ name }) => name);
+    for (const { receiver, routes } of policies) {
+      expect(names).toContain(receiver);
+      for (const route of routes) {
+        expect(names).toContain(route.receiver);
+        expect(route.object_matchers).toEqual([['severity', '=', 'page']]);
+      }
+    }
+  });
+
+  test('has the alerts that are switched on, and the others paused', () => {
+    const { groups } = readYaml<{ groups: { rules: { title: string; isPaused: boolean }[] }[] }>(GRAFANA_ALERTING_FILE);
+    const rules = groups.flatMap((group) => group.rules);
+    expect(rules.map(({ title, isPaused }) => [title, isPaused])).toEqual(
+      ALERTS.map(({ name, paused }) => [name, paused]),
+    );
   });
 
   test('keeps dashboards and alerts in one folder', () => {
