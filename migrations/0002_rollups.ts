@@ -120,16 +120,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     UNION ALL ${unfolded(`(hour AT TIME ZONE 'UTC')::date AS day`)}`)
     .execute(db);
 
-  await sql`
-    CREATE FUNCTION rollup_percentile(fraction double precision, buckets smallint[], counts bigint[])
-    RETURNS double precision LANGUAGE sql STABLE PARALLEL SAFE RETURN (
-      SELECT b.value_ms FROM (
-        SELECT bucket, sum(n) OVER (ORDER BY bucket) AS upto, sum(n) OVER () AS total
-        FROM (SELECT bucket, sum(n) AS n FROM unnest(buckets, counts) AS u(bucket, n) GROUP BY bucket) AS summed
-      ) AS ranked JOIN rollup_buckets b USING (bucket)
-      WHERE total > 0 AND upto >= greatest(1, ceil(fraction * total::double precision))
-      ORDER BY bucket LIMIT 1)`.execute(db);
-
+  await sql.raw(PERCENTILES).execute(db);
   await sql.raw(RECOUNT).execute(db);
   await countWhatIsThere(db);
 
@@ -196,6 +187,46 @@ function unfolded(time: string): string {
 function nameOf(expression: string): string {
   return expression.split(' AS ').at(-1)!;
 }
+
+/**
+ * Counts into an array from the lowest to the highest bucket, makes running sums of it, and looks each rank up. Summing, ordering and
+ * windows as SQL take several times as long, and one call per group for all its percentiles saves the most.
+ */
+const PERCENTILES = `
+  CREATE FUNCTION rollup_percentiles(fractions double precision[], buckets smallint[], counts bigint[])
+  RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+  DECLARE
+    lowest integer;
+    upto double precision[];
+    place integer;
+    bucket integer;
+    total double precision := 0;
+    fraction double precision;
+    values_ms double precision[] := '{}';
+  BEGIN
+    IF coalesce(cardinality(buckets), 0) = 0 THEN RETURN NULL; END IF;
+    SELECT min(b), array_fill(0::double precision, ARRAY[max(b) - min(b) + 1]) INTO lowest, upto FROM unnest(buckets) AS u(b);
+    FOR i IN 1 .. cardinality(buckets) LOOP
+      place := buckets[i] - lowest + 1;
+      upto[place] := upto[place] + counts[i];
+    END LOOP;
+    FOR i IN 1 .. cardinality(upto) LOOP
+      total := total + upto[i];
+      upto[i] := total;
+    END LOOP;
+    IF total <= 0 THEN RETURN NULL; END IF;
+    FOREACH fraction IN ARRAY fractions LOOP
+      bucket := lowest + width_bucket(greatest(1, ceil(fraction * total)) - 0.5, upto);
+      values_ms := values_ms || CASE bucket WHEN 0 THEN 0
+        ELSE 0.001 * power(${GAMMA}::double precision, bucket - 1) * (2 * ${GAMMA}) / (1 + ${GAMMA}) END::double precision;
+    END LOOP;
+    RETURN values_ms;
+  END $$;
+  CREATE FUNCTION rollup_percentile(fraction double precision, buckets smallint[], counts bigint[])
+  RETURNS double precision LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+  BEGIN
+    RETURN (rollup_percentiles(ARRAY[fraction], buckets, counts))[1];
+  END $$`;
 
 /** The rules of ingest/pipeline/rollupSamples.ts once more, as SQL on rows. Flags: 1 coalesced, 2 suspended, 32 clock_anomaly. */
 const RECOUNT = `
@@ -349,6 +380,10 @@ const COMMENTS: readonly (readonly [string, string])[] = [
     [`COLUMN ${view}.value_ms`, 'The duration that the bucket stands for, at most 1 % off (milliseconds).'],
     [`COLUMN ${view}.n`, 'Requests, to be summed.'],
   ]),
+  [
+    'FUNCTION rollup_percentiles(double precision[], smallint[], bigint[])',
+    'Several percentiles at once, which costs little more than one; see rollup_percentile.',
+  ],
   [
     'FUNCTION rollup_percentile(double precision, smallint[], bigint[])',
     'Nearest-rank percentile in milliseconds, as percentile_disc, at most 1 % off: fraction from 0 to 1, and buckets and counts of any lines of rollups, in any order. Null without requests.',

@@ -13,6 +13,50 @@ CREATE OR REPLACE FUNCTION flag_names(flags smallint)
 RETURN array_remove(ARRAY[CASE WHEN (((flags)::integer & 1) <> 0) THEN 'coalesced'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 2) <> 0) THEN 'suspended'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 4) <> 0) THEN 'hidden'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 8) <> 0) THEN 'first_tokens_unknown'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 16) <> 0) THEN 'stage_overflow'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 32) <> 0) THEN 'clock_anomaly'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 64) <> 0) THEN 'started_at_replaced'::text ELSE NULL::text END], NULL::text)
 ;
 
+CREATE OR REPLACE FUNCTION rollup_percentile(fraction double precision, buckets smallint[], counts bigint[])
+ RETURNS double precision
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  BEGIN
+    RETURN (rollup_percentiles(ARRAY[fraction], buckets, counts))[1];
+  END $function$
+;
+
+CREATE OR REPLACE FUNCTION rollup_percentiles(fractions double precision[], buckets smallint[], counts bigint[])
+ RETURNS double precision[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  DECLARE
+    lowest integer;
+    upto double precision[];
+    place integer;
+    bucket integer;
+    total double precision := 0;
+    fraction double precision;
+    values_ms double precision[] := '{}';
+  BEGIN
+    IF coalesce(cardinality(buckets), 0) = 0 THEN RETURN NULL; END IF;
+    SELECT min(b), array_fill(0::double precision, ARRAY[max(b) - min(b) + 1]) INTO lowest, upto FROM unnest(buckets) AS u(b);
+    FOR i IN 1 .. cardinality(buckets) LOOP
+      place := buckets[i] - lowest + 1;
+      upto[place] := upto[place] + counts[i];
+    END LOOP;
+    FOR i IN 1 .. cardinality(upto) LOOP
+      total := total + upto[i];
+      upto[i] := total;
+    END LOOP;
+    IF total <= 0 THEN RETURN NULL; END IF;
+    FOREACH fraction IN ARRAY fractions LOOP
+      bucket := lowest + width_bucket(greatest(1, ceil(fraction * total)) - 0.5, upto);
+      values_ms := values_ms || CASE bucket WHEN 0 THEN 0
+        ELSE 0.001 * power(1.02::double precision, bucket - 1) * (2 * 1.02) / (1 + 1.02) END::double precision;
+    END LOOP;
+    RETURN values_ms;
+  END $function$
+;
+
 CREATE TABLE label_values (
   label text NOT NULL,
   value text NOT NULL,
@@ -547,13 +591,6 @@ CREATE VIEW rollups_recounted AS
             ELSE NULL::text
         END), (width_bucket(samples.value_ms, edges.edges_ms)::smallint);
 
-CREATE OR REPLACE FUNCTION rollup_percentile(fraction double precision, buckets smallint[], counts bigint[])
- RETURNS double precision
- LANGUAGE sql
- STABLE PARALLEL SAFE
-RETURN (SELECT b.value_ms FROM ((SELECT summed.bucket, sum(summed.n) OVER (ORDER BY summed.bucket) AS upto, sum(summed.n) OVER () AS total FROM (SELECT u.bucket, sum(u.n) AS n FROM UNNEST(rollup_percentile.buckets, rollup_percentile.counts) u(bucket, n) GROUP BY u.bucket) summed) ranked JOIN rollup_buckets b USING (bucket)) WHERE ((ranked.total > (0)::numeric) AND ((ranked.upto)::double precision >= GREATEST((1)::double precision, ceil((rollup_percentile.fraction * (ranked.total)::double precision))))) ORDER BY ranked.bucket LIMIT 1)
-;
-
 COMMENT ON TABLE label_values IS 'Accepted values of metric labels, capped, shared by all replicas.';
 COMMENT ON COLUMN label_values.label IS 'Name of the label.';
 COMMENT ON COLUMN label_values.value IS 'An accepted value; any other counts as ''other''.';
@@ -685,6 +722,7 @@ COMMENT ON COLUMN rollups_daily.n IS 'Requests, to be summed.';
 COMMENT ON VIEW rollups_recounted IS 'The rollups by hour, counted anew from the requests that are kept: slow, for checking, best within bounds of received_on. Combinations beyond the cap are told apart here.';
 COMMENT ON COLUMN rollups_recounted.received_on IS 'Day of receipt of the requests (requests.day).';
 COMMENT ON FUNCTION rollup_percentile(double precision,smallint[],bigint[]) IS 'Nearest-rank percentile in milliseconds, as percentile_disc, at most 1 % off: fraction from 0 to 1, and buckets and counts of any lines of rollups, in any order. Null without requests.';
+COMMENT ON FUNCTION rollup_percentiles(double precision[],smallint[],bigint[]) IS 'Several percentiles at once, which costs little more than one; see rollup_percentile.';
 
 GRANT USAGE ON SCHEMA public TO grafana_reader;
 GRANT SELECT ON label_values TO grafana_reader;
