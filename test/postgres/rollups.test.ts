@@ -134,8 +134,8 @@ describe('rollups equal a recount of the rows', () => {
     const keys = Array.from({ length: 60 }, traceId);
     const writing = new AbortController();
     cleanups.push(async () => writing.abort());
-    const folding = Array.from({ length: 4 }, async () => {
-      while (!writing.signal.aborted) await foldRollups(pool, 3);
+    const folding = Array.from({ length: 4 }, async (_, number) => {
+      while (!writing.signal.aborted) await foldRollups(pool, 1 + number);
     });
     const posts: Promise<void>[] = [];
     for (const round of [0, 1, 2])
@@ -196,12 +196,16 @@ describe('rollups equal a recount of the rows', () => {
     );
     await post(
       service,
-      records.map(({ trace_id }) => ({ client: beacon({ trace_id, since_start_ms: Date.now() - hour + 0.0002 }) })),
+      records.map(({ trace_id }) => ({ client: beacon({ trace_id, since_start_ms: Date.now() - hour + 0.7 }) })),
     );
     await post(
       service,
-      words.map(() => ({ client: beacon({ trace_id: traceId(), since_start_ms: Date.now() - hour + 0.0002 }) })),
+      words.map(() => ({ client: beacon({ trace_id: traceId(), since_start_ms: Date.now() - hour + 0.7 }) })),
     );
+    // Finer starts would be rounded on their way into the table, some of them into the next hour.
+    const finer =
+      'SELECT count(*)::int AS n FROM requests WHERE extract(microseconds FROM started_at)::bigint % 1000 <> 0';
+    expect(await query(database.url, finer)).toEqual([{ n: 0 }]);
     expect(await expectExactRollups(database.url)).toBeGreaterThan(10);
     while ((await foldRollups(pool)) > 0);
     await expectExactRollups(database.url);
