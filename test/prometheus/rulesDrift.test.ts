@@ -60,11 +60,13 @@ function series(mixAt: (minute: number) => Mix): object[] {
 }
 
 /** The control: the average of the hour above a threshold, for as long. */
-function control(alert: string, threshold: number): object[] {
+function control(alert: string, threshold: number): { name: string }[] {
   const { name } = METRICS.ttft;
   const of = (part: string) => `sum by (model) (rate(${name}_${part}[1h]))`;
   const expr = `${of('sum')} / ${of('count')} > ${threshold}`;
-  return [{ name: alert, interval: '1m', rules: [{ alert, expr, for: '5m' }] }];
+  const rules = [{ alert, expr, for: '5m' }];
+  const group = { name: alert, interval: '1m', rules };
+  return [group];
 }
 
 const everyMinute = Array.from({ length: MINUTES }, (_, minute) => minute);
