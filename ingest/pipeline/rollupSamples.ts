@@ -81,6 +81,29 @@ export function combinationOf(grain: RollupGrainName, row: RequestRow): string[]
   }
 }
 
+/** Whether two states of a row count in the same combination; cheaper than making both. */
+export function sameCombination(grain: RollupGrainName, one: RequestRow, other: RequestRow): boolean {
+  switch (grain) {
+    case 'client':
+      return one.model === other.model && one.region === other.region && one.device === other.device;
+    case 'route':
+      return (
+        one.model === other.model &&
+        one.route === other.route &&
+        one.variant === other.variant &&
+        one.tier === other.tier
+      );
+    case 'stage':
+      return one.model === other.model;
+    case 'outcome':
+      return (
+        one.variant === other.variant &&
+        one.status === other.status &&
+        ttftBandOf(one.ttft_ms) === ttftBandOf(other.ttft_ms)
+      );
+  }
+}
+
 /** One text per combination; words from outside contain no NUL. */
 export function combinationKey(values: readonly string[]): string {
   return values.join('\0');

@@ -5,7 +5,7 @@ import {
   combinationOf,
   NO_BUCKET,
   newRowBuckets,
-  type RowBuckets,
+  sameCombination,
 } from '../pipeline/rollupSamples.ts';
 import type { RequestRow } from '../pipeline/row.ts';
 import type { CellIds, Combination, RollupCells } from './rollupCells.ts';
@@ -66,42 +66,40 @@ class Counting {
     bucketRow(after, this.#new);
     if (before !== null) bucketRow(before, this.#old);
     for (const grain of ROLLUP_GRAIN_NAMES) {
-      const combination = combinationOf(grain, after);
-      const key = combinationKey(combination);
-      if (before === null) {
-        this.#count(counts, grain, combination, key, this.#new, null, 1);
-        continue;
+      if (before === null) this.#count(counts, grain, after, null, this.#new[grain]);
+      else if (sameCombination(grain, before, after)) {
+        this.#count(counts, grain, after, this.#old[grain], this.#new[grain]);
+      } else {
+        this.#count(counts, grain, before, this.#old[grain], null);
+        this.#count(counts, grain, after, null, this.#new[grain]);
       }
-      const oldCombination = combinationOf(grain, before);
-      const oldKey = combinationKey(oldCombination);
-      const same = key === oldKey;
-      this.#count(counts, grain, oldCombination, oldKey, this.#old, same ? this.#new : null, -1);
-      this.#count(counts, grain, combination, key, this.#new, same ? this.#old : null, 1);
     }
   }
 
-  /** @param other counted the other way in the same cells: what is equal cancels out */
+  /** Takes away what a combination counted, and adds what it counts now; what is equal cancels out. */
   #count(
     counts: Counts,
     grain: RollupGrainName,
-    values: readonly string[],
-    key: string,
-    row: RowBuckets,
-    other: RowBuckets | null,
-    by: 1 | -1,
+    row: RequestRow,
+    minus: Int16Array | null,
+    plus: Int16Array | null,
   ): void {
-    const buckets = row[grain];
+    const { length } = (minus ?? plus)!;
     let ids: CellIds | undefined;
-    for (let series = 0; series < buckets.length; series++) {
-      const bucket = buckets[series]!;
-      if (bucket === NO_BUCKET || (other !== null && other[grain][series] === bucket)) continue;
-      ids ??= this.#cells.find(grain, key);
+    for (let series = 0; series < length; series++) {
+      const less = minus === null ? NO_BUCKET : minus[series]!;
+      const more = plus === null ? NO_BUCKET : plus[series]!;
+      if (less === more) continue;
       if (ids === undefined) {
-        this.missing.push({ grain, values });
-        return;
+        const values = combinationOf(grain, row);
+        ids = this.#cells.find(grain, combinationKey(values));
+        if (ids === undefined) {
+          this.missing.push({ grain, values });
+          return;
+        }
       }
-      const place = ids[series]! * BUCKETS_APART + bucket;
-      counts.set(place, (counts.get(place) ?? 0) + by);
+      if (less !== NO_BUCKET) add(counts, ids[series]! * BUCKETS_APART + less, -1);
+      if (more !== NO_BUCKET) add(counts, ids[series]! * BUCKETS_APART + more, 1);
     }
   }
 
@@ -121,4 +119,8 @@ class Counting {
     }
     return deltas;
   }
+}
+
+function add(counts: Counts, place: number, by: 1 | -1): void {
+  counts.set(place, (counts.get(place) ?? 0) + by);
 }
