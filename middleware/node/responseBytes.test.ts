@@ -85,7 +85,8 @@ test.each<[string, Handler]>([
       res.writeHead(200);
       res.write('a');
       res.write('b');
-      process.nextTick(() => res.uncork());
+      // Before the end: Node 22 itself breaks the framing of what is uncorked after it.
+      res.uncork();
       res.end('c');
     },
   ],
