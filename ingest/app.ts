@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { reject } from '../contract/rejections.ts';
 import type { Config } from './config.ts';
-import { sendError } from './http/answers.ts';
+import { INTERNAL_ERROR, sendError } from './http/answers.ts';
 import type { Log } from './log.ts';
 import type { IngestDeps } from './pipeline/ingest.ts';
 import type { Metrics } from './registry.ts';
@@ -47,9 +47,8 @@ function onError(log: Log): ErrorRequestHandler {
     if (error instanceof URIError) return sendError(response, NOWHERE);
     log.error('a request failed', { error });
     if (response.headersSent) response.destroy();
-    else sendError(response, FAILED);
+    else sendError(response, INTERNAL_ERROR);
   };
 }
 
 const NOWHERE = reject('not_found', 'There is nothing at this address.').rejection;
-const FAILED = reject('internal_error', 'The service failed; its log says why.').rejection;

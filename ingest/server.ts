@@ -1,7 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { reject } from '../contract/rejections.ts';
-import { sendError } from './http/answers.ts';
+import { INTERNAL_ERROR, sendError } from './http/answers.ts';
 import type { Log } from './log.ts';
 import type { HotRoute } from './routes/hotRoute.ts';
 
@@ -37,7 +36,7 @@ export function createServer(
       route(request, response).catch((error) => {
         log.error('a request failed', { error });
         if (response.headersSent) response.destroy();
-        else sendError(response, FAILED);
+        else sendError(response, INTERNAL_ERROR);
       });
     },
   );
@@ -73,5 +72,3 @@ export async function listen(server: http.Server, host: string, port: number, va
     },
   };
 }
-
-const FAILED = reject('internal_error', 'The service failed; its log says why.').rejection;

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Rejection, RejectionCode } from '../../contract/rejections.ts';
+import { type Rejection, type RejectionCode, reject } from '../../contract/rejections.ts';
 import type { ErrorAnswer } from '../../contract/request.ts';
 
 /** The status that goes with a refusal of a whole request. */
@@ -63,3 +63,6 @@ export function sendNothing(response: ServerResponse, headers: OutgoingHttpHeade
   response.writeHead(204, { ...COMMON, ...headers });
   response.end();
 }
+
+/** For whatever the service did not foresee: told only in general, the log has the rest. */
+export const INTERNAL_ERROR = reject('internal_error', 'The service failed; its log says why.').rejection;

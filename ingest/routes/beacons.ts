@@ -14,7 +14,7 @@ import { type IngestDeps, ingest } from '../pipeline/ingest.ts';
 import { cleanText } from '../pipeline/text.ts';
 import { NO_SOURCES } from '../pipeline/traceKey.ts';
 import { type Surroundings, validateBeacon } from '../pipeline/validate.ts';
-import { answerOutcome, FORBIDDEN_ORIGIN, type HotRoute, NO_SUCH_METHOD, refuseRequest } from './hotRoute.ts';
+import { answerOutcome, FORBIDDEN_ORIGIN, type HotRoute, NO_SUCH_METHOD, refuserOf } from './hotRoute.ts';
 
 /** `POST /v1/beacons`: what browsers saw. Public; pages by an allow-list of origins, everybody by a rate. */
 export function beaconsRoute(config: Config, deps: IngestDeps): HotRoute {
@@ -24,14 +24,7 @@ export function beaconsRoute(config: Config, deps: IngestDeps): HotRoute {
   return async (request, response) => {
     const receivedAtMs = Date.now();
     const origin = checkOrigin(request);
-    const refuse: (rejection: Parameters<typeof refuseRequest>[4], headers?: Record<string, string>) => void = (
-      rejection,
-      headers,
-    ) =>
-      refuseRequest(request, response, deps.metrics, 'beacon', rejection, {
-        ...(origin.allowed ? origin.headers : {}),
-        ...headers,
-      });
+    const refuse = refuserOf(request, response, deps.metrics, 'beacon', origin.allowed ? origin.headers : {});
 
     if (!origin.allowed) return refuse(FORBIDDEN_ORIGIN);
     if (request.method === 'OPTIONS') return sendNothing(response, { ...origin.headers, ...PREFLIGHT_HEADERS });

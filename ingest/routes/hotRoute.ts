@@ -29,17 +29,27 @@ const UNAVAILABLE = reject(
 ).rejection;
 
 /** Refuses a whole request, and counts it. */
-export function refuseRequest(
+export type Refuse = (rejection: Rejection, headers?: OutgoingHttpHeaders) => void;
+
+/** @param always headers that go with every refusal of this request */
+export function refuserOf(
   request: IncomingMessage,
   response: ServerResponse,
   metrics: Metrics,
   kind: EventKind,
-  rejection: Rejection,
-  headers: OutgoingHttpHeaders = {},
-): void {
-  metrics.rejected.inc([kind, rejection.code]);
-  if (request.complete) return sendError(response, rejection, headers);
-  // The rest of the body is nobody's: read a little of it so that the answer gets through, then let go.
+  always: OutgoingHttpHeaders = {},
+): Refuse {
+  return (rejection, own) => {
+    const headers = { ...always, ...own };
+    metrics.rejected.inc([kind, rejection.code]);
+    if (request.complete) return sendError(response, rejection, headers);
+    drain(request);
+    sendError(response, rejection, { ...headers, connection: 'close' });
+  };
+}
+
+/** The rest of a refused body is nobody's: read a little of it so that the answer gets through, then let go. */
+function drain(request: IncomingMessage): void {
   let drained = 0;
   request.removeAllListeners('data');
   request.on('data', (chunk: Buffer) => {
@@ -48,7 +58,6 @@ export function refuseRequest(
   });
   request.on('error', () => {});
   request.resume();
-  sendError(response, rejection, { ...headers, connection: 'close' });
 }
 
 /** Answers a post whose events have gone their way. */
