@@ -18,9 +18,8 @@ export const INGEST_JOB = 'ingest';
 
 export const FOLDER = { title: 'Firsttoken', uid: 'firsttoken' } as const;
 
-/** Where a browser reaches Grafana and the ingest's public port, for links that cannot be relative. */
+/** Where a browser reaches Grafana, for links that cannot be relative. */
 export const GRAFANA_URL = 'http://localhost:3000';
-export const INGEST_URL = 'http://localhost:8080';
 
 /** Anchors are the alerts' names in lower case. */
 export const RUNBOOK = 'docs/runbook.md';

@@ -16,7 +16,7 @@ local groups =
   std.parseYaml(importstr '../provisioning/prometheus/rules-paused/firsttoken.yaml').groups;
 
 // The addresses in the generated files, which _config replaces.
-local builtIn = { grafanaUrl: 'http://localhost:3000', ingestUrl: 'http://localhost:8080', runbookUrl: 'docs/runbook.md' };
+local builtIn = { grafanaUrl: 'http://localhost:3000', runbookUrl: 'docs/runbook.md' };
 
 local isAlert(rule) = std.objectHas(rule, 'alert');
 local isPaused(group) = std.endsWith(group.name, '-paused');
@@ -24,7 +24,6 @@ local isPaused(group) = std.endsWith(group.name, '-paused');
 {
   _config+:: {
     grafanaUrl: builtIn.grafanaUrl,
-    ingestUrl: builtIn.ingestUrl,
     runbookUrl: builtIn.runbookUrl,
     // Tags of every dashboard.
     tags: ['firsttoken'],
@@ -38,7 +37,7 @@ local isPaused(group) = std.endsWith(group.name, '-paused');
   local config = self._config,
   local readdressed(text) = std.foldl(
     function(done, name) std.strReplace(done, builtIn[name], config[name]),
-    ['ingestUrl', 'grafanaUrl', 'runbookUrl'],
+    ['grafanaUrl', 'runbookUrl'],
     text
   ),
 

@@ -86,9 +86,8 @@ test('the link of a cell narrows the slow requests to it', () => {
   );
 });
 
-test('the record link opens the stored record', () => {
-  const link = requestLinks().find((each) => each.title === 'Record');
-  expect(open(link?.url ?? '')).toBe(`http://localhost:8080/v1/requests/${traceId}`);
+test('none leads to an address that asks for the write token', () => {
+  for (const { url } of requestLinks()) expect(url).not.toContain('/v1/');
 });
 
 test.each(['a&b', 'a#b', 'a+b', '50%', 'say "hi"'])(

@@ -1,4 +1,4 @@
-import { DATA_SOURCES, INGEST_URL } from '../config.ts';
+import { DATA_SOURCES } from '../config.ts';
 import { logsOf } from '../queries/textQueries.ts';
 import { reference } from '../variables/reference.ts';
 import { requestPageLink } from './dashboardLinks.ts';
@@ -17,15 +17,14 @@ const TRACE_ID = reference('__data.fields.trace_id');
 const LOG_ID = reference('__data.fields.log_id');
 
 /**
- * From a point, bar or row to its page, its trace, its log lines and its full record. The frame must have the text columns `trace_id` (the
- * key, 32 hex digits) and `log_id` (the id as the logs may spell it).
+ * From a point, bar or row to its page, its trace and its log lines. The frame must have the text columns `trace_id` (the key, 32 hex
+ * digits) and `log_id` (the id as the logs may spell it). The stored record itself asks for the write token, which no browser has.
  */
 export function requestLinks(): DataLink[] {
   return [
     requestPageLink(),
     { title: 'Trace', url: traceUrl(), targetBlank: true },
     { title: 'Logs', url: logsUrl(), targetBlank: true },
-    { title: 'Record', url: `${INGEST_URL}/v1/requests/${TRACE_ID}`, targetBlank: true },
   ];
 }
 

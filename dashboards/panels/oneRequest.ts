@@ -23,7 +23,7 @@ export function facts() {
       description:
         'Everything stored of this request: its header, flags, measures and labels; what nobody reported is left out. Good: no flags, and both halves. ' +
         'coalesced: a proxy held the stream back. suspended: the machine slept. clock_anomaly: the halves contradict each other. If it is empty, the id is ' +
-        'unknown or older than the retention; any spelling will do. Click a value for trace, logs and record.',
+        'unknown or older than the retention; any spelling will do. Click a value for trace and logs.',
     },
     new PostgresQuery(factsSql()),
   )

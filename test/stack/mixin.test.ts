@@ -9,7 +9,6 @@ import {
   DASHBOARD_FOLDER,
   DASHBOARDS,
   GRAFANA_URL,
-  INGEST_URL,
   PAUSED_RULES_FILE,
   PROMETHEUS_RULES_FILE,
   RUNBOOK,
@@ -68,7 +67,7 @@ test('it has every recording rule, and the alerts that are switched on', async (
 test('its settings can be overridden', async () => {
   const { dashboards, alerts } = await mixin(`{ _config+:: {
     severities: { page: 'critical', ticket: 'warning' }, includePaused: true, tags: ['ours'], refresh: '5m',
-    grafanaUrl: 'https://grafana.example.com', ingestUrl: 'https://ingest.example.com', runbookUrl: 'https://wiki.example.com/firsttoken' } }`);
+    grafanaUrl: 'https://grafana.example.com', runbookUrl: 'https://wiki.example.com/firsttoken' } }`);
   const all = files.flatMap(rulesOf).filter(({ alert }) => alert);
   expect(rulesOf(alerts).map(({ alert }) => alert)).toEqual(all.map(({ alert }) => alert));
   for (const { labels, annotations } of rulesOf(alerts)) {
@@ -78,7 +77,7 @@ test('its settings can be overridden', async () => {
   }
   for (const dashboard of Object.values(dashboards)) expect(dashboard).toMatchObject({ tags: ['ours'], refresh: '5m' });
   const text = JSON.stringify([dashboards, alerts]);
-  for (const builtIn of [GRAFANA_URL, INGEST_URL, RUNBOOK]) expect(text).not.toContain(builtIn);
+  for (const builtIn of [GRAFANA_URL, RUNBOOK]) expect(text).not.toContain(builtIn);
 });
 
 test('promtool takes what it yields', async () => {
