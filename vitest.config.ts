@@ -11,15 +11,18 @@ export default defineConfig({
         test: {
           name: 'unit',
           sequence: { groupOrder: 0 },
-          include: ['{contract,ingest,middleware,browser,dashboards,demo}/**/*.test.ts', 'test/docs/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/docs/runningExamples.test.ts'],
+          include: [
+            '{commandLine,contract,ingest,middleware,browser,dashboards,demo,doctor,openapi,setup}/**/*.test.ts',
+            'test/{commandLine,docs}/**/*.test.ts',
+          ],
+          exclude: ['**/node_modules/**', 'test/docs/running*.test.ts'],
         },
       },
       {
         test: {
           name: 'postgres',
           sequence: { groupOrder: 1 },
-          include: ['test/postgres/**/*.test.ts', 'test/docs/runningExamples.test.ts'],
+          include: ['test/postgres/**/*.test.ts', 'test/docs/running*.test.ts'],
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -30,7 +33,7 @@ export default defineConfig({
         test: {
           name: 'system',
           sequence: { groupOrder: 2 },
-          include: ['test/{prometheus,browser,stack}/**/*.test.ts'],
+          include: ['test/{prometheus,browser,stack,doctor}/**/*.test.ts'],
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
