@@ -4,6 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
+import { runCommand } from '../commandLine/command.ts';
+import { showWaiting } from '../commandLine/waiting.ts';
 
 const FOLDER = path.dirname(fileURLToPath(import.meta.url));
 
@@ -71,8 +73,21 @@ export async function buildTypes(outDir: string): Promise<void> {
   await run(process.execPath, [compiler, '-p', path.join(FOLDER, 'tsconfig.json'), '--outDir', outDir]);
 }
 
+const COMMAND = {
+  name: 'npm run build:browser',
+  summary:
+    'Builds the browser SDK into browser/dist/: its entries, the single file for pages without a bundler, and types.',
+  options: {},
+  exitCodes: { 0: 'built', 1: 'a part could not be built' },
+};
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const dist = path.join(FOLDER, 'dist');
-  await rm(dist, { recursive: true, force: true });
-  await Promise.all([buildEntries(), buildSingleFile(), buildTypes(path.join(dist, 'types'))]);
+  await runCommand(COMMAND, async () => {
+    const dist = path.join(FOLDER, 'dist');
+    const waiting = showWaiting('building the entries, the single file and the types');
+    await rm(dist, { recursive: true, force: true });
+    await Promise.all([buildEntries(), buildSingleFile(), buildTypes(path.join(dist, 'types'))]).finally(waiting.end);
+    process.stdout.write('built browser/dist\n');
+    return 0;
+  });
 }

@@ -76,6 +76,13 @@ describe('readArguments', () => {
   });
 });
 
+test('what is required is asked for, and stands without brackets in the help', () => {
+  const command = { ...COMMAND, options: { since: { ...COMMAND.options.since, required: true } } } as const;
+  expect(readArguments(command, [])).toEqual({ kind: 'faults', faults: ['--since <time> is needed'] });
+  expect(readArguments(command, ['--since', '1h'])).toEqual({ kind: 'run', values: { since: '1h' } });
+  expect(helpOf(command)).toContain('example -- --since <time> [--help]');
+});
+
 test('the help has the usage, each option, the environment and the exit codes', () => {
   expect(helpOf(COMMAND)).toBe(`Usage: npm run example -- [--check] [--since <time>] [--rounds <n>] [--help]
 

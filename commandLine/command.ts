@@ -10,6 +10,7 @@ export interface Flag {
 export interface Valued<T> {
   readonly value: string;
   readonly help: string;
+  readonly required?: true;
   readonly read: (text: string) => T;
 }
 
@@ -24,12 +25,16 @@ export interface Command<O extends Readonly<Record<string, Option>>> {
   readonly options: O;
   /** What the environment decides; left out where nothing does. */
   readonly environment?: string;
-  /** What each exit code but 2 (wrong arguments) means. */
+  /** What each exit code means; 2 is "wrong arguments" where nothing else is said. */
   readonly exitCodes: Readonly<Record<number, string>>;
 }
 
 export type Values<O extends Readonly<Record<string, Option>>> = {
-  readonly [K in keyof O]: O[K] extends Valued<infer T> ? T | undefined : boolean;
+  readonly [K in keyof O]: O[K] extends Valued<infer T>
+    ? O[K] extends { readonly required: true }
+      ? T
+      : T | undefined
+    : boolean;
 };
 
 export type Reading<O extends Readonly<Record<string, Option>>> =
@@ -91,6 +96,10 @@ export function readArguments<O extends Readonly<Record<string, Option>>>(
       }
     }
   }
+  const named = new Set(tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])));
+  for (const [name, option] of Object.entries(options)) {
+    if (isValued(option) && option.required && !named.has(name)) faults.push(`--${name} ${option.value} is needed`);
+  }
   return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'run', values: values as Values<O> };
 }
 
@@ -100,14 +109,17 @@ export function helpOf<O extends Readonly<Record<string, Option>>>(command: Comm
     ([name, option]: [string, Option]) => ({
       left: isValued(option) ? `--${name} ${option.value}` : `--${name}`,
       right: option.help,
+      required: isValued(option) && option.required,
     }),
   );
   const width = Math.max(...rows.map(({ left }) => left.length)) + 2;
-  const usage = rows.map(({ left }) => `[${left}]`).join(' ');
+  const usage = rows.map(({ left, required }) => (required ? left : `[${left}]`)).join(' ');
   const lines = rows.flatMap(({ left, right }) =>
     right.split('\n').map((line, index) => `  ${(index === 0 ? left : '').padEnd(width)}${line}`),
   );
-  const codes = Object.entries(command.exitCodes).map(([code, meaning]) => `${code} ${meaning}`);
+  const codes = Object.entries({ 2: 'wrong arguments', ...command.exitCodes }).map(
+    ([code, meaning]) => `${code} ${meaning}`,
+  );
   return [
     `Usage: ${command.name} -- ${usage}`,
     '',
@@ -116,23 +128,42 @@ export function helpOf<O extends Readonly<Record<string, Option>>>(command: Comm
     ...lines,
     '',
     ...(command.environment === undefined ? [] : [`Environment: ${command.environment}`]),
-    `Exit code: ${[...codes, '2 wrong arguments'].join('; ')}.`,
+    `Exit code: ${codes.join('; ')}.`,
     '',
   ].join('\n');
 }
 
 /**
- * The values of this process' arguments. Asked for help, or given what it does not take, it prints that and ends the process: with
- * 0, and with 2.
+ * Runs a command with this process' arguments and ends with the code that `main` resolves to. Asked for help, or given what it does
+ * not take, it prints that instead and ends with 0, or 2. What goes wrong in `main` is told in a line, without a stack, and ends
+ * with 1; only faults of our own (a TypeError, say) keep theirs.
  */
-export function takeArguments<O extends Readonly<Record<string, Option>>>(command: Command<O>): Values<O> {
+export async function runCommand<O extends Readonly<Record<string, Option>>>(
+  command: Command<O>,
+  main: (values: Values<O>) => Promise<number>,
+): Promise<void> {
   const reading = readArguments(command, process.argv.slice(2));
-  if (reading.kind === 'run') return reading.values;
   if (reading.kind === 'help') {
     process.stdout.write(helpOf(command));
-    process.exit(0);
+  } else if (reading.kind === 'faults') {
+    for (const fault of reading.faults) process.stderr.write(`${command.name}: ${fault}\n`);
+    process.stderr.write(`${command.name} -- --help lists what there is.\n`);
+    process.exitCode = 2;
+  } else {
+    try {
+      process.exitCode = await main(reading.values);
+    } catch (error) {
+      process.exitCode = 1;
+      if (!(error instanceof Error) || FAULTS_OF_OUR_OWN.some((type) => error instanceof type)) throw error;
+      process.stderr.write(`${command.name}: ${messageOf(error)}\n`);
+    }
   }
-  for (const fault of reading.faults) process.stderr.write(`${command.name}: ${fault}\n`);
-  process.stderr.write(`${command.name} -- --help lists what there is.\n`);
-  process.exit(2);
+}
+
+const FAULTS_OF_OUR_OWN = [TypeError, ReferenceError, SyntaxError, RangeError];
+
+/** With what caused it, as far as that says more. */
+function messageOf(error: Error): string {
+  const cause = error.cause instanceof Error ? messageOf(error.cause) : '';
+  return cause === '' || error.message.includes(cause) ? error.message : `${error.message} (${cause})`;
 }

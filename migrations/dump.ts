@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { runCommand } from '../commandLine/command.ts';
+import { showWaiting } from '../commandLine/waiting.ts';
 import { startEmbedded } from '../ingest/store/embedded.ts';
 import { describeSchema } from './describeSchema.ts';
 import { migrate } from './migrate.ts';
@@ -36,15 +38,27 @@ export function firstDifference(committed: string, actual: string): string | und
   return `line ${at + 1}:\n- ${before[at] ?? '(end of the file)'}\n+ ${after[at] ?? '(end of the file)'}`;
 }
 
-async function main(check: boolean): Promise<void> {
-  const actual = await dumpSchema();
-  if (!check) return writeFile(SCHEMA_FILE, actual);
+const COMMAND = {
+  name: 'npm run schema',
+  summary: 'Writes migrations/schema.sql: what all migrations together make, on a throw-away PostgreSQL.',
+  options: { check: { help: 'writes nothing; shows the first difference' } },
+  exitCodes: { 0: 'written, or nothing differs', 1: 'the file differs, or PostgreSQL did not start' },
+};
+
+async function main({ check }: { readonly check: boolean }): Promise<number> {
+  const waiting = showWaiting('running the migrations on a throw-away PostgreSQL');
+  const actual = await dumpSchema().finally(() => waiting.end());
+  if (!check) {
+    await writeFile(SCHEMA_FILE, actual);
+    console.log('wrote migrations/schema.sql');
+    return 0;
+  }
   const difference = firstDifference(await readFile(SCHEMA_FILE, 'utf8').catch(() => ''), actual);
-  if (difference === undefined) return;
+  if (difference === undefined) return 0;
   console.error(
     `migrations/schema.sql is not what the migrations make; run npm run schema. The first difference is in ${difference}`,
   );
-  process.exitCode = 1;
+  return 1;
 }
 
-if (process.argv[1] === import.meta.filename) await main(process.argv.includes('--check'));
+if (process.argv[1] === import.meta.filename) await runCommand(COMMAND, main);

@@ -1,20 +1,17 @@
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-export const USAGE =
-  'usage: npm run export-traces -- --since <time>\n  <time>: how long ago, as 30m, 1h or 2d, or a moment as 2026-12-01T08:00:00Z';
+/** What may be given. */
+const RIGHT = 'how long ago (30m, 1h, 2d) or a moment that has passed (2026-12-01T08:00:00Z)';
 
 /**
- * The moment that the arguments name, in epoch milliseconds.
+ * The moment that a text names, in epoch milliseconds.
  *
  * @throws RangeError with what is right, for the person who typed it
  */
-export function sinceOf(args: readonly string[], nowMs: number): number {
-  const given =
-    args.length === 2 && args[0] === '--since' ? args[1]! : (/^--since=(.+)$/.exec(args[0] ?? '')?.[1] ?? '');
-  if (args.length > 2 || (args.length === 2 && args[0] !== '--since')) throw new RangeError(USAGE);
+export function sinceOf(given: string, nowMs: number): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(given) ?? [];
   const sinceMs = count === undefined ? momentOf(given) : nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  if (!(sinceMs <= nowMs && sinceMs >= 0)) throw new RangeError(USAGE);
+  if (!(sinceMs <= nowMs && sinceMs >= 0)) throw new RangeError(RIGHT);
   return sinceMs;
 }
 
