@@ -14,6 +14,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_HOST=0.0.0.0 PORT=8080 ADMIN_PORT=946
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
+COPY commandLine ./commandLine
 COPY contract ./contract
 COPY migrations ./migrations
 COPY ingest ./ingest
