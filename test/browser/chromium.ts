@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { findProgram } from '../../setup/findProgram.ts';
+import { MissingProgramError } from '../../setup/missingProgramError.ts';
+import { programNamed } from '../../setup/programs.ts';
 import { until } from '../postgres/serviceWait.ts';
 import { DevTools } from './devtools.ts';
 
-const PROGRAM = '/usr/bin/chromium';
 const STOP_MS = 10_000;
 const ARGUMENTS = [
   '--headless',
@@ -49,11 +51,10 @@ export interface Browser {
  * @throws Error naming the apt line when the program is missing
  */
 export async function startChromium(): Promise<Browser> {
-  await access(PROGRAM).catch((cause: unknown) => {
-    throw new Error('The program chromium is missing. Install it: apt-get install chromium', { cause });
-  });
+  const program = findProgram(programNamed('chromium'));
+  if (program === undefined) throw new MissingProgramError('chromium');
   const profile = await mkdtemp(path.join(tmpdir(), 'firsttoken-chromium-'));
-  const child = spawn(PROGRAM, [...ARGUMENTS, `--user-data-dir=${profile}`, 'about:blank'], {
+  const child = spawn(program, [...ARGUMENTS, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
   });
   // A test process that dies must not leave its browser behind.

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../ingest/config.ts';
 import { createLog } from '../../ingest/log.ts';
 import { type Service, startService } from '../../ingest/service.ts';
+import { MissingProgramError } from '../../setup/missingProgramError.ts';
 import { fencesOf, readText } from './markdown.ts';
 
 const run = promisify(execFile);
@@ -20,7 +21,7 @@ let service: Service;
 
 beforeAll(async () => {
   await run('curl', ['--version']).catch((cause) => {
-    throw new Error('the examples need curl: apt-get install curl', { cause });
+    throw new MissingProgramError('curl', { cause });
   });
   folder = await mkdtemp(join(tmpdir(), 'firsttoken-docs-'));
   // For root: a folder that PostgreSQL's user cannot enter would have its data kept under /var/lib, and left there.

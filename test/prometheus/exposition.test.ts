@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatLe, METRICS, TTFT_BUCKETS } from '../../contract/metrics.ts';
 import type { ExpositionFormat } from '../../ingest/metrics/exposition.ts';
 import { createMetrics, type Metrics } from '../../ingest/registry.ts';
+import { MissingProgramError } from '../../setup/missingProgramError.ts';
 import { type RunningPrometheus, startPrometheus } from './prometheus.ts';
 
 const ODD_MODEL = 'a"b\\c\nd';
@@ -161,8 +162,7 @@ test('promtool finds nothing to better in the names, help and units of the catal
     input: `${ours.join('\n')}\n`,
     encoding: 'utf8',
   });
-  if (error)
-    throw new Error('The program promtool is missing. Install it: apt-get install prometheus', { cause: error });
+  if (error) throw new MissingProgramError('promtool', { cause: error });
   expect(ours.filter((line) => line.startsWith('# TYPE'))).toHaveLength(Object.keys(METRICS).length);
   expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' });
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MissingProgramError } from '../../setup/missingProgramError.ts';
 
 const START_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 10_000;
@@ -52,10 +53,7 @@ export async function startPrometheus({ config }: { config: string }): Promise<R
   });
   let failure: Error | undefined;
   child.once('error', (cause: NodeJS.ErrnoException) => {
-    failure =
-      cause.code === 'ENOENT'
-        ? new Error('The program prometheus is missing. Install it: apt-get install prometheus', { cause })
-        : cause;
+    failure = cause.code === 'ENOENT' ? new MissingProgramError('prometheus', { cause }) : cause;
   });
   const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve());

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { PAUSED_RULES_FILE, PROMETHEUS_RULES_FILE } from '../../dashboards/config.ts';
+import { MissingProgramError } from '../../setup/missingProgramError.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What Prometheus reads, and what it reads once someone switches the paused alerts on. */
@@ -31,7 +32,7 @@ export async function promtool(...args: string[]): Promise<string> {
     return stdout;
   } catch (cause) {
     const { code, stdout, stderr } = cause as { code?: unknown; stdout?: string; stderr?: string };
-    if (code === 'ENOENT') throw new Error('The program promtool is missing. Install it: apt-get install prometheus');
+    if (code === 'ENOENT') throw new MissingProgramError('promtool');
     throw new Error(`promtool ${args.join(' ')}:\n${stdout}${stderr}`, { cause });
   }
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MissingProgramError } from '../../setup/missingProgramError.ts';
 
 const START_DEADLINE_MS = 30_000;
 const POLL_EVERY_MS = 100;
@@ -50,9 +51,7 @@ export async function startAlertmanager(): Promise<RunningAlertmanager> {
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline; await delay(POLL_EVERY_MS)) {
     if (missing) {
       await rm(folder, { recursive: true, force: true });
-      throw new Error(
-        'The program prometheus-alertmanager is missing. Install it: apt-get install prometheus-alertmanager',
-      );
+      throw new MissingProgramError('prometheus-alertmanager');
     }
     if (await isReady(url, child)) return { url, stop };
   }

@@ -13,6 +13,7 @@ import {
   PROMETHEUS_RULES_FILE,
   RUNBOOK,
 } from '../../dashboards/config.ts';
+import { MissingProgramError } from '../../setup/missingProgramError.ts';
 import { promtool } from '../prometheus/rulesTool.ts';
 import { ROOT, readText, readYaml } from './composeFile.ts';
 
@@ -40,7 +41,7 @@ async function mixin(overrides = '{}'): Promise<Mixin> {
     return JSON.parse(stdout) as Mixin;
   } catch (cause) {
     if ((cause as { code?: unknown }).code === 'ENOENT') {
-      throw new Error('The program jsonnet is missing. Install it: apt-get install jsonnet', { cause });
+      throw new MissingProgramError('jsonnet', { cause });
     }
     throw cause;
   }
