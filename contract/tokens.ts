@@ -59,8 +59,15 @@ const count = (value: unknown): number | undefined =>
 
 /** The absent stays absent: a usage without any count is no usage. */
 function usageOf(counts: { [Name in keyof TokenUsage]: number | undefined }): { usage?: TokenUsage } {
-  const known = Object.entries(counts).filter(([, value]) => value !== undefined);
-  return known.length > 0 ? { usage: Object.fromEntries(known) } : {};
+  const usage: { -readonly [Name in keyof TokenUsage]: TokenUsage[Name] } = {};
+  let known = false;
+  for (const name of Object.keys(counts) as (keyof TokenUsage)[]) {
+    const value = counts[name];
+    if (value === undefined) continue;
+    usage[name] = value;
+    known = true;
+  }
+  return known ? { usage } : {};
 }
 
 /** What all presets share: the end marker, our own event, and JSON that does not parse. */
@@ -116,12 +123,13 @@ export const readOpenAiChat: TokenPreset = fromJson((body, { event }) => {
     terminator,
     last: false,
     error,
-    ...usageOf({
-      outputTokens: count(usage?.completion_tokens),
-      reasoningTokens: count(usage?.completion_tokens_details?.reasoning_tokens),
-      promptTokens: count(usage?.prompt_tokens),
-      cachedTokens: count(usage?.prompt_tokens_details?.cached_tokens),
-    }),
+    ...(usage &&
+      usageOf({
+        outputTokens: count(usage?.completion_tokens),
+        reasoningTokens: count(usage?.completion_tokens_details?.reasoning_tokens),
+        promptTokens: count(usage?.prompt_tokens),
+        cachedTokens: count(usage?.prompt_tokens_details?.cached_tokens),
+      })),
   };
 });
 
@@ -139,12 +147,13 @@ export const readOpenAiResponses: TokenPreset = fromJson((body, event) => {
     terminator,
     last: terminator || error,
     error,
-    ...usageOf({
-      outputTokens: count(usage?.output_tokens),
-      reasoningTokens: count(usage?.output_tokens_details?.reasoning_tokens),
-      promptTokens: count(usage?.input_tokens),
-      cachedTokens: count(usage?.input_tokens_details?.cached_tokens),
-    }),
+    ...(usage &&
+      usageOf({
+        outputTokens: count(usage?.output_tokens),
+        reasoningTokens: count(usage?.output_tokens_details?.reasoning_tokens),
+        promptTokens: count(usage?.input_tokens),
+        cachedTokens: count(usage?.input_tokens_details?.cached_tokens),
+      })),
   };
 });
 
@@ -166,15 +175,16 @@ export const readAnthropic: TokenPreset = fromJson((body, event) => {
     terminator: last || (type === 'message_delta' && filled(body?.delta?.stop_reason)),
     last: last || type === 'error',
     error: type === 'error',
-    ...usageOf({
-      // The count of `message_start` is a beginning; only that of `message_delta` is the sum so far.
-      outputTokens: type === 'message_delta' ? count(usage?.output_tokens) : undefined,
-      promptTokens:
-        fresh === undefined
-          ? undefined
-          : count(fresh + (cached ?? 0) + (count(usage?.cache_creation_input_tokens) ?? 0)),
-      cachedTokens: cached,
-    }),
+    ...(usage &&
+      usageOf({
+        // The count of `message_start` is a beginning; only that of `message_delta` is the sum so far.
+        outputTokens: type === 'message_delta' ? count(usage?.output_tokens) : undefined,
+        promptTokens:
+          fresh === undefined
+            ? undefined
+            : count(fresh + (cached ?? 0) + (count(usage?.cache_creation_input_tokens) ?? 0)),
+        cachedTokens: cached,
+      })),
   };
 });
 

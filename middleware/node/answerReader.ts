@@ -1,7 +1,7 @@
 import type { TokenPreset, TokenUsage } from '../../contract/tokens.ts';
 import type { EngineFacts } from './engineFacts.ts';
 import { jsonAnswer } from './jsonAnswer.ts';
-import { streamAnswer } from './streamAnswer.ts';
+import { StreamAnswer } from './streamAnswer.ts';
 
 /** What the start of a response says about its body. */
 export interface AnswerStart {
@@ -54,6 +54,6 @@ export const isEventStream = (start: AnswerStart): boolean =>
  */
 export function createAnswerReader(start: AnswerStart, preset: TokenPreset): AnswerReader {
   if (!bearsAnswer(start)) return NO_ANSWER;
-  if (EVENT_STREAM.test(start.contentType)) return isReadable(start) ? streamAnswer(preset) : NO_ANSWER;
+  if (EVENT_STREAM.test(start.contentType)) return isReadable(start) ? new StreamAnswer(preset) : NO_ANSWER;
   return JSON_BODY.test(start.contentType) && isReadable(start) ? jsonAnswer() : PLAIN_ANSWER;
 }

@@ -1,10 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
 import type { Description } from './describedFields.ts';
-import type { RequestFacts } from './requestFacts.ts';
-
-/** Stages whose end only the app or its engine knows. */
-export type MarkedStage = 'preprocess' | 'kv_load' | 'first_token';
+import type { MarkedStage, RequestFacts } from './requestFacts.ts';
 
 const storage = new AsyncLocalStorage<RequestFacts | undefined>();
 
@@ -12,13 +9,27 @@ export const runWithin = <T>(facts: RequestFacts, run: () => T): T => storage.ru
 /** Not `exit`: up to Node 22 that takes the hooks of the whole process away and puts them back, which costs 30 µs. */
 export const runOutside = <T>(run: () => T): T => storage.run(undefined, run);
 
+const CONTEXT = Symbol('firsttoken.context');
+type Emit = EventEmitter['emit'];
+interface Kept extends EventEmitter {
+  [CONTEXT]: { readonly facts: RequestFacts; readonly emit: Emit };
+}
+
+function emitWithin(this: Kept, ...args: Parameters<Emit>): boolean {
+  const { facts, emit } = this[CONTEXT];
+  // Most events have no listener, and many are emitted by what the handler does itself.
+  if (this.listenerCount(args[0]) === 0 || storage.getStore() === facts) return emit.apply(this, args);
+  return storage.run(facts, () => emit.apply(this, args));
+}
+
 /**
  * Listeners of a request and its response are called from the socket, where the context of the request is lost (`'end'` of the
  * body, `'drain'`, `'close'`). This gives it back to them.
  */
 export function keepContext(emitter: EventEmitter, facts: RequestFacts): void {
-  const { emit } = emitter;
-  emitter.emit = (...args: Parameters<EventEmitter['emit']>) => storage.run(facts, () => emit.apply(emitter, args));
+  const kept = emitter as Kept;
+  kept[CONTEXT] = { facts, emit: emitter.emit };
+  kept.emit = emitWithin;
 }
 
 /**
@@ -37,22 +48,9 @@ export function mark(stage: MarkedStage): boolean {
  * @returns what `run` returns; where that is a thenable, a promise that settles alike
  */
 export function span<T>(name: string, run: () => T): T {
-  const end = storage.getStore()?.startSubStage(name);
-  if (!end) return run();
-  let result: T;
-  try {
-    result = run();
-  } catch (error) {
-    end();
-    throw error;
-  }
-  if (isThenable(result)) return Promise.resolve(result).finally(end) as T;
-  end();
-  return result;
+  const facts = storage.getStore();
+  return facts ? facts.span(name, run) : run();
 }
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 
 /** Says what the current request is: model, route, tier … Later values replace earlier ones; nothing happens outside a request. */
 export function describe(fields: Description): void {

@@ -19,16 +19,17 @@ export interface FrameworkTiming<Request> {
  *
  * @throws TypeError that names a wrong option
  */
-export function frameworkTiming<Request extends object>({
-  describe,
-  ...options
-}: FrameworkTimingOptions<Request>): FrameworkTiming<Request> {
+export function frameworkTiming<Request extends object>(
+  options: FrameworkTimingOptions<Request>,
+): FrameworkTiming<Request> {
+  const { describe, ...others } = options;
+  if (!describe) return { timed: timing(others), remember: () => undefined };
   const requests = new WeakMap<IncomingMessage, Request>();
   const timed = timing({
-    ...options,
+    ...others,
     describe(req) {
       const request = requests.get(req);
-      return (request && describe?.(request)) ?? {};
+      return request ? describe(request) : {};
     },
   });
   return { timed, remember: (req, request) => void requests.set(req, request) };

@@ -6,60 +6,93 @@ export type WriteHeadHeaders = OutgoingHttpHeaders | readonly unknown[];
 /** The arguments of `writeHead(status[, message][, headers])`. */
 export type WriteHeadArguments = readonly unknown[];
 
-export function headersOf([, second, third]: WriteHeadArguments): WriteHeadHeaders | undefined {
+export function headersOf(args: WriteHeadArguments): WriteHeadHeaders | undefined {
+  const [, second, third] = args;
   const headers = typeof second === 'string' ? third : (third ?? second);
   return typeof headers === 'object' && headers !== null ? (headers as WriteHeadHeaders) : undefined;
 }
 
 const isPairs = (headers: readonly unknown[]): headers is [string, unknown][] => Array.isArray(headers[0]);
 
-/**
- * The values of headers of a response that starts with these arguments, the first of each name; empty where there is none.
- *
- * @param names in lower case
- */
-export function headerValues(res: ServerResponse, args: WriteHeadArguments, names: readonly string[]): string[] {
-  const values: unknown[] = new Array(names.length);
+/** Values of headers; empty where there is none. */
+export interface StartHeaders {
+  contentType: string;
+  contentEncoding: string;
+  contentLength: string;
+  traceId: string;
+}
+
+/** By name in lower case. Most other headers are told apart by their lengths alone. */
+const READ: ReadonlyMap<string, keyof StartHeaders> = new Map([
+  ['content-type', 'contentType'],
+  ['content-encoding', 'contentEncoding'],
+  ['content-length', 'contentLength'],
+  ['x-trace-id', 'traceId'],
+]);
+const READ_LENGTHS: ReadonlySet<number> = new Set([...READ.keys()].map(({ length }) => length));
+
+/** The headers that are of interest of a response that starts with these arguments, the first value of each. */
+export function readStart(res: ServerResponse, args: WriteHeadArguments): StartHeaders {
+  const found: StartHeaders = { contentType: '', contentEncoding: '', contentLength: '', traceId: '' };
   const take = (name: unknown, value: unknown): void => {
-    const at = names.indexOf(String(name).toLowerCase());
-    if (at >= 0) values[at] ??= value;
+    const field = typeof name === 'string' && READ_LENGTHS.has(name.length) ? READ.get(name.toLowerCase()) : undefined;
+    if (field && found[field] === '' && value != null) found[field] = String(value);
   };
-  const headers = headersOf(args) ?? {};
-  if (!Array.isArray(headers))
-    for (const name of Object.keys(headers)) take(name, (headers as OutgoingHttpHeaders)[name]);
-  else if (isPairs(headers)) for (const [name, value] of headers) take(name, value);
-  else for (let at = 0; at < headers.length; at += 2) take(headers[at], headers[at + 1]);
-  return names.map((name, at) => String(values[at] ?? res.getHeader(name) ?? ''));
+  const headers = headersOf(args);
+  if (headers) {
+    if (!Array.isArray(headers))
+      for (const name of Object.keys(headers)) take(name, (headers as OutgoingHttpHeaders)[name]);
+    else if (isPairs(headers)) for (const [name, value] of headers) take(name, value);
+    else for (let at = 0; at < headers.length; at += 2) take(headers[at], headers[at + 1]);
+  }
+  for (const [name, field] of READ) if (found[field] === '') found[field] = String(res.getHeader(name) ?? '');
+  return found;
+}
+
+/** Headers to add, by name. */
+export interface AddedHeaders {
+  'X-Timing-Trace': string;
+  'X-Trace-ID'?: string;
 }
 
 /**
- * The same arguments with more headers, in the form that the app chose: the forms differ in how Node merges them with headers set
+ * The same arguments with our headers, in the form that the app chose: the forms differ in how Node merges them with headers set
  * before. Headers of these names are replaced.
  *
- * @param added values by name
  * @returns the arguments themselves where Node will refuse them: let it
  */
-export function withHeaders(args: WriteHeadArguments, added: Readonly<Record<string, string>>): WriteHeadArguments {
+export function withHeaders(args: WriteHeadArguments, added: AddedHeaders): WriteHeadArguments {
   const [status, second, third] = args;
   const headers = headersOf(args);
-  if (!headers && (third ?? (typeof second === 'string' ? undefined : second)) != null) return args;
-  const message = typeof second === 'string' ? [second] : [];
-  const names = Object.keys(added).map((name) => name.toLowerCase());
-  const isKept = (name: unknown): boolean => !names.includes(String(name).toLowerCase());
+  const hasMessage = typeof second === 'string';
+  if (!headers && (third ?? (hasMessage ? undefined : second)) != null) return args;
+  const together = joined(headers, added);
+  if (!together) return args;
+  return hasMessage ? [status, second, together] : [status, together];
+}
 
+/** Undefined where Node will refuse the headers. */
+function joined(headers: WriteHeadHeaders | undefined, added: AddedHeaders): WriteHeadHeaders | undefined {
   if (!Array.isArray(headers)) {
-    const merged: OutgoingHttpHeaders = {};
-    const given = (headers ?? {}) as OutgoingHttpHeaders;
-    for (const name of Object.keys(given)) if (isKept(name)) merged[name] = given[name];
-    return [status, ...message, Object.assign(merged, added)];
+    const merged: OutgoingHttpHeaders = { ...(headers as OutgoingHttpHeaders | undefined) };
+    for (const name of Object.keys(merged)) if (isAdded(name, added)) delete merged[name];
+    merged['X-Timing-Trace'] = added['X-Timing-Trace'];
+    if (added['X-Trace-ID'] !== undefined) merged['X-Trace-ID'] = added['X-Trace-ID'];
+    return merged;
   }
-  if (isPairs(headers)) {
-    return [status, ...message, [...headers.filter(([name]) => isKept(name)), ...Object.entries(added)]];
-  }
-  if (headers.length % 2 !== 0) return args;
+  if (isPairs(headers)) return [...headers.filter(([name]) => !isAdded(name, added)), ...Object.entries(added)];
+  if (headers.length % 2 !== 0) return undefined;
   const list: unknown[] = [];
-  for (let at = 0; at < headers.length; at += 2) if (isKept(headers[at])) list.push(headers[at], headers[at + 1]);
-  return [status, ...message, [...list, ...Object.entries(added).flat()]];
+  for (let at = 0; at < headers.length; at += 2) {
+    if (!isAdded(headers[at], added)) list.push(headers[at], headers[at + 1]);
+  }
+  return [...list, ...Object.entries(added).flat()];
+}
+
+function isAdded(name: unknown, added: AddedHeaders): boolean {
+  if (typeof name !== 'string') return false;
+  if (name.length === 14) return name.toLowerCase() === 'x-timing-trace';
+  return name.length === 10 && added['X-Trace-ID'] !== undefined && name.toLowerCase() === 'x-trace-id';
 }
 
 /**

@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerStart } from './answerReader.ts';
-import { amendHeader, headerValues, type WriteHeadArguments, withHeaders } from './responseHeaders.ts';
+import { type HeldStart, type HeldStarts, heldStarts } from './heldStarts.ts';
+import { amendHeader, readStart, type WriteHeadArguments, withHeaders } from './responseHeaders.ts';
 import type { Stamps } from './stamps.ts';
-
-const TRACE_ID_HEADER = 'X-Trace-ID';
-const TIMING_TRACE_HEADER = 'X-Timing-Trace';
-const READ_HEADERS = ['content-type', 'content-encoding', 'content-length', TRACE_ID_HEADER.toLowerCase()];
 
 export interface ResponseStartOptions {
   readonly stamps: Stamps;
@@ -15,42 +12,53 @@ export interface ResponseStartOptions {
   readonly holdMs: number;
 }
 
+interface Description extends AnswerStart {
+  /** The id that the app names itself; empty where it does not. */
+  readonly traceId: string;
+}
+
 /** Status and headers of one response, from `writeHead` until they leave. */
 export class ResponseStart {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
-  readonly #options: ResponseStartOptions;
-  #description: AnswerStart | undefined;
+  readonly #stamps: Stamps;
+  readonly #traceId: string;
+  readonly #held: HeldStarts | undefined;
+  #description: Description | undefined;
   #headerAsWritten: string | undefined;
-  #holdTimer: NodeJS.Timeout | undefined;
+  #waiting: HeldStart | undefined;
 
-  constructor(req: IncomingMessage, res: ServerResponse, options: ResponseStartOptions) {
+  constructor(req: IncomingMessage, res: ServerResponse, { stamps, traceId, holdMs }: ResponseStartOptions) {
     this.#req = req;
     this.#res = res;
-    this.#options = options;
+    this.#stamps = stamps;
+    this.#traceId = traceId;
+    this.#held = holdMs > 0 ? heldStarts(holdMs) : undefined;
   }
 
   /** What it says about the body: as it was written, or as Node would write it now. */
-  get description(): AnswerStart {
+  get description(): Description {
     return this.#description ?? this.#describe([this.#res.statusCode]);
   }
 
   /** The arguments of `writeHead` with both of our headers. */
   addHeaders(args: WriteHeadArguments): WriteHeadArguments {
     // Now, not at the first chunk: what compresses below us names its encoding only later, and we read the text above it.
-    const { traceId, ...description } = this.#describe(args);
-    this.#description = description;
-    const value = this.#options.stamps.toString();
+    this.#description = this.#describe(args);
+    const value = this.#stamps.toString();
     // An app that names the trace itself has its reasons.
-    const ownId = traceId === '' ? { [TRACE_ID_HEADER]: this.#options.traceId } : {};
-    const timed = withHeaders(args, { [TIMING_TRACE_HEADER]: value, ...ownId });
+    const ownId = this.#description.traceId !== '';
+    const added = ownId ? { 'X-Timing-Trace': value } : { 'X-Timing-Trace': value, 'X-Trace-ID': this.#traceId };
+    const timed = withHeaders(args, added);
     if (timed !== args) this.#headerAsWritten = value;
     return timed;
   }
 
-  /** Lets it wait for the first chunk, then calls `release`. */
-  hold(release: () => void): void {
-    if (this.#options.holdMs > 0) this.#holdTimer = setTimeout(release, this.#options.holdMs).unref();
+  /** Lets it wait for the first chunk. */
+  hold(start: HeldStart): void {
+    if (!this.#held) return;
+    this.#waiting = start;
+    this.#held.add(start);
   }
 
   get isHeld(): boolean {
@@ -59,21 +67,21 @@ export class ResponseStart {
 
   /** It leaves now: the header gets the stamps there are. */
   settle(): void {
-    clearTimeout(this.#holdTimer);
+    this.close();
     const before = this.#headerAsWritten;
     if (before === undefined) return;
     this.#headerAsWritten = undefined;
-    const now = this.#options.stamps.toString();
-    if (now !== before) amendHeader(this.#res, TIMING_TRACE_HEADER, before, now);
+    const now = this.#stamps.toString();
+    if (now !== before) amendHeader(this.#res, 'X-Timing-Trace', before, now);
   }
 
   close(): void {
-    clearTimeout(this.#holdTimer);
+    if (!this.#waiting) return;
+    this.#held?.remove(this.#waiting);
+    this.#waiting = undefined;
   }
 
-  #describe(args: WriteHeadArguments): AnswerStart & { readonly traceId: string } {
-    const values = headerValues(this.#res, args, READ_HEADERS) as [string, string, string, string];
-    const [contentType, contentEncoding, contentLength, traceId] = values;
-    return { method: this.#req.method, status: Number(args[0]), contentType, contentEncoding, contentLength, traceId };
+  #describe(args: WriteHeadArguments): Description {
+    return { method: this.#req.method, status: Number(args[0]), ...readStart(this.#res, args) };
   }
 }

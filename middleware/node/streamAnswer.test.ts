@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSseReader } from '../../contract/sse.ts';
 import { TOKEN_PRESETS, type TokenPreset, type TokenUsage } from '../../contract/tokens.ts';
-import { streamAnswer } from './streamAnswer.ts';
+import { StreamAnswer } from './streamAnswer.ts';
 
 const { 'openai-chat': chat, raw, anthropic, 'openai-responses': responses } = TOKEN_PRESETS;
 
@@ -33,7 +33,7 @@ test('usage is the same as if all events were read, however the stream is cut an
   fc.assert(
     fc.property(stream, fc.array(fc.nat(200), { maxLength: 20 }), fc.boolean(), (text, cuts, asText) => {
       const bytes = Buffer.from(text);
-      const answer = streamAnswer(chat);
+      const answer = new StreamAnswer(chat);
       const pieces: Buffer[] = [];
       let at = 0;
       for (const cut of [...cuts, bytes.length]) {
@@ -55,7 +55,7 @@ test('usage is the same as if all events were read, however the stream is cut an
 
 test('one event a chunk, the usual way', () => {
   for (const write of [(text: string) => text, (text: string) => Buffer.from(text)]) {
-    const answer = streamAnswer(chat);
+    const answer = new StreamAnswer(chat);
     expect(answer.read(write('data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n'), 'utf8')).toBe(false);
     for (let at = 0; at < 5; at++) expect(answer.read(write(`${token}\n\n`), 'utf8')).toBe(true);
     answer.read(write(`${counted(7)}\n\n`), 'utf8');
@@ -65,7 +65,7 @@ test('one event a chunk, the usual way', () => {
 });
 
 test('text in another encoding is read as the bytes that it becomes', () => {
-  const answer = streamAnswer(chat);
+  const answer = new StreamAnswer(chat);
   answer.read(Buffer.from(`${token}\n\n`).toString('hex'), 'hex');
   answer.read(Buffer.from(`${counted(7)}\n\n`).toString('base64'), 'base64');
   expect(answer.finish().usage).toEqual({ outputTokens: 7, promptTokens: 8 });
@@ -73,7 +73,7 @@ test('text in another encoding is read as the bytes that it becomes', () => {
 
 test("an app's own function gets every event", () => {
   const seen: string[] = [];
-  const answer = streamAnswer(({ data }) => {
+  const answer = new StreamAnswer(({ data }) => {
     seen.push(data);
     return { token: true, visible: true, reasoning: false, terminator: false, last: false, error: false };
   });
@@ -124,7 +124,7 @@ test.each<[string, TokenPreset, string[], object]>([
     { usage: { promptTokens: 5, outputTokens: 4 }, engine: {} },
   ],
 ])('%s', (_name, preset, events, told) => {
-  const answer = streamAnswer(preset);
+  const answer = new StreamAnswer(preset);
   for (const each of events) answer.read(`${each}\n\n`, 'utf8');
   expect(answer.finish()).toEqual(told);
 });
@@ -137,7 +137,7 @@ test("an app's own function gets the same events as from the reader of all that 
   fc.assert(
     fc.property(fc.array(text, { maxLength: 5 }), (chunks) => {
       const [seen, expected]: [unknown[], unknown[]] = [[], []];
-      const answer = streamAnswer((each) => {
+      const answer = new StreamAnswer((each) => {
         seen.push(each);
         return { token: true, visible: true, reasoning: false, terminator: false, last: false, error: false };
       });

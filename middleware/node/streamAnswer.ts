@@ -1,9 +1,9 @@
 import { createSseReader, type SseEvent, type SseReader } from '../../contract/sse.ts';
-import { readRaw, TOKEN_PRESETS, type TokenPreset, type TokenUsage } from '../../contract/tokens.ts';
-import type { AnswerReader } from './answerReader.ts';
+import { readRaw, TOKEN_PRESETS, type TokenFacts, type TokenPreset, type TokenUsage } from '../../contract/tokens.ts';
+import { type AnswerFacts, type AnswerReader, NOTHING_TOLD } from './answerReader.ts';
 import { mayHoldEngineFacts, readEngineFacts } from './engineFacts.ts';
 import { readSimpleEvents } from './simpleEvents.ts';
-import { guarded } from './warnings.ts';
+import { warnOfError } from './warnings.ts';
 
 /** A count of null, which OpenAI sends with each chunk but the last, is none. */
 const USAGE = /"usage"(?!\s*:\s*null)/;
@@ -32,66 +32,78 @@ const BLANK_LINE = Buffer.from('\n');
  * reading everything would cost the app time: a chunk of whole events without that word is not looked at further. An app's own
  * function gets all events, since where it finds its usage is unknown.
  */
-export function streamAnswer(preset: TokenPreset): AnswerReader {
-  const ours = OURS.has(preset);
-  // vLLM sends its metrics together with the usage. Raw text has none, but SGLang's own events have facts in each.
-  const stillWanted = ours ? (preset === readRaw ? WANTED_META_INFO : WANTED_USAGE) : undefined;
-  let seen = false;
-  let usage: TokenUsage = {};
-  let ofEngine: string | undefined;
-  let begun = false;
-  // Nothing is half-read: the last chunk has ended with a blank line.
-  let betweenEvents = true;
-  // Made for the first chunk that is not simple.
-  let reader: SseReader | undefined;
+export class StreamAnswer implements AnswerReader {
+  readonly goesOn = true;
+  readonly #preset: TokenPreset;
+  readonly #ours: boolean;
+  readonly #stillWanted: Wanted | undefined;
+  #seen = false;
+  #usage: TokenUsage = {};
+  #ofEngine: string | undefined;
+  #begun = false;
+  /** Nothing is half-read: the last chunk has ended with a blank line. */
+  #betweenEvents = true;
+  /** Made for the first chunk that is not simple. */
+  #reader: SseReader | undefined;
 
-  const take = (event: SseEvent): void => {
+  constructor(preset: TokenPreset) {
+    this.#preset = preset;
+    this.#ours = OURS.has(preset);
+    // vLLM sends its metrics together with the usage. Raw text has none, but SGLang's own events have facts in each.
+    if (this.#ours) this.#stillWanted = preset === readRaw ? WANTED_META_INFO : WANTED_USAGE;
+  }
+
+  read(chunk: string | Uint8Array, encoding: BufferEncoding): boolean {
+    if (this.#betweenEvents && (typeof chunk !== 'string' || isUtf8(encoding)) && endsEvents(chunk)) {
+      if (this.#seen && this.#stillWanted !== undefined && lacks(chunk, this.#stillWanted)) return true;
+      if (this.#readSimple(chunk)) {
+        this.#begun = true;
+        return this.#seen;
+      }
+    }
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
+    this.#reader ??= this.#startReader();
+    this.#reader.push(bytes);
+    this.#begun = true;
+    this.#betweenEvents = endsEvents(bytes);
+    return this.#seen;
+  }
+
+  finish(): AnswerFacts {
+    if (this.#ofEngine === undefined) return { usage: this.#usage, engine: NOTHING_TOLD.engine };
+    const engine = readEngineFacts(this.#ofEngine);
+    return { usage: { ...engine.usage, ...this.#usage }, engine };
+  }
+
+  #take(event: SseEvent): void {
     // The last one counts: SGLang repeats its facts with each event.
-    if (mayHoldEngineFacts(event.data)) ofEngine = event.data;
-    if (seen && ours && !USAGE.test(event.data)) return;
-    const facts = guarded('option_failed', () => preset(event));
-    seen ||= facts?.token === true;
-    if (facts?.usage) usage = { ...usage, ...facts.usage };
-  };
+    if (mayHoldEngineFacts(event.data)) this.#ofEngine = event.data;
+    if (this.#seen && this.#ours && !USAGE.test(event.data)) return;
+    let facts: TokenFacts | undefined;
+    try {
+      facts = this.#preset(event);
+    } catch (error) {
+      warnOfError('option_failed', error);
+    }
+    this.#seen ||= facts?.token === true;
+    if (facts?.usage) this.#usage = { ...this.#usage, ...facts.usage };
+  }
 
-  const readSimple = (chunk: string | Uint8Array): boolean => {
+  #readSimple(chunk: string | Uint8Array): boolean {
     // The reader knows the last id, which later events inherit. No preset of ours asks for it.
-    if (reader && !ours) return false;
+    if (this.#reader && !this.#ours) return false;
     const events = readSimpleEvents(typeof chunk === 'string' ? chunk : asBuffer(chunk).toString());
     if (events === undefined) return false;
-    for (const data of events) take({ event: 'message', data, id: undefined });
+    for (const data of events) this.#take({ event: 'message', data, id: undefined });
     return true;
-  };
+  }
 
-  const startReader = (): SseReader => {
-    const started = createSseReader(take);
+  #startReader(): SseReader {
+    const started = createSseReader((event) => this.#take(event));
     // A byte order mark is none but at the beginning of a stream.
-    if (begun) started.push(BLANK_LINE);
+    if (this.#begun) started.push(BLANK_LINE);
     return started;
-  };
-
-  return {
-    read(chunk, encoding) {
-      if (betweenEvents && (typeof chunk !== 'string' || isUtf8(encoding)) && endsEvents(chunk)) {
-        if (seen && stillWanted !== undefined && lacks(chunk, stillWanted)) return true;
-        if (readSimple(chunk)) {
-          begun = true;
-          return seen;
-        }
-      }
-      const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
-      reader ??= startReader();
-      reader.push(bytes);
-      begun = true;
-      betweenEvents = endsEvents(bytes);
-      return seen;
-    },
-    goesOn: true,
-    finish() {
-      const engine = ofEngine === undefined ? {} : readEngineFacts(ofEngine);
-      return { usage: { ...engine.usage, ...usage }, engine };
-    },
-  };
+  }
 }
 
 /** Whether what is wanted does not stand in it, for certain. */

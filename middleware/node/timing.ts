@@ -37,8 +37,10 @@ export function timing(options: TimingOptions = {}): TimingHandler {
     tokens: tokenPreset(options.tokens),
     holdMs: holdTimeMs(options.holdMs),
     factsEvent: options.factsEvent,
-    describe: (req) => options.describe?.(req) ?? {},
-    onRecord: (record) => sender?.send(record),
+    context: options.context,
+    // A method of the options may use the others.
+    describe: options.describe && ((req) => options.describe!(req)),
+    onRecord: sender && ((record) => sender.send(record)),
   };
   return Object.assign(
     (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { parseTraceId, parseTraceparent } from '../../contract/traceId.ts';
+import { parseTraceId, parseTraceparent, type Traceparent } from '../../contract/traceId.ts';
 import { randomTraceId } from './randomTraceId.ts';
 
 /** Which trace a request belongs to. */
@@ -19,19 +19,23 @@ export interface TraceIdentity {
  */
 export function identify(req: IncomingMessage): TraceIdentity {
   const parent = parentOf(req);
-  const sources = [
-    () => onlyHeader(req, 'x-trace-id'),
-    () => parent?.traceId,
-    () => onlyHeader(req, 'x-request-id'),
-    () => onlyQueryParameter(req, 'trace_id'),
-  ];
-  for (const source of sources) {
-    const given = source();
-    const key = given === undefined ? undefined : keyOf(given);
-    if (given === undefined || key === undefined) continue;
-    // A parent of another trace would leave the span without one.
-    return { given, key, parentSpanId: parent?.traceId === key ? parent.parentId : undefined };
-  }
+  return (
+    identity(onlyHeader(req, 'x-trace-id'), parent) ??
+    identity(parent?.traceId, parent) ??
+    identity(onlyHeader(req, 'x-request-id'), parent) ??
+    identity(onlyQueryParameter(req, 'trace_id'), parent) ??
+    newIdentity()
+  );
+}
+
+function identity(given: string | undefined, parent: Traceparent | undefined): TraceIdentity | undefined {
+  const key = given === undefined ? undefined : keyOf(given);
+  if (given === undefined || key === undefined) return undefined;
+  // A parent of another trace would leave the span without one.
+  return { given, key, parentSpanId: parent?.traceId === key ? parent.parentId : undefined };
+}
+
+function newIdentity(): TraceIdentity {
   const key = randomTraceId();
   return { given: key, key, parentSpanId: undefined };
 }
@@ -43,7 +47,7 @@ function keyOf(given: string): string | undefined {
   return createHash('sha256').update(id.value.text).digest('hex').slice(0, 32);
 }
 
-function parentOf(req: IncomingMessage) {
+function parentOf(req: IncomingMessage): Traceparent | undefined {
   const header = onlyHeader(req, 'traceparent');
   const parent = header === undefined ? undefined : parseTraceparent(header);
   return parent?.ok ? parent.value : undefined;

@@ -1,29 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenPreset } from '../../contract/tokens.ts';
-import {
-  type AnswerFacts,
-  type AnswerReader,
-  createAnswerReader,
-  isEventStream,
-  NOTHING_TOLD,
-} from './answerReader.ts';
+import { type AnswerReader, createAnswerReader, isEventStream, NOTHING_TOLD } from './answerReader.ts';
 import { chunkOf, encodingOf, endCallbackOf } from './chunk.ts';
+import { readClock } from './clock.ts';
+import type { RequestFacts } from './requestFacts.ts';
 import type { WriteHeadArguments } from './responseHeaders.ts';
-import { ResponseStart, type ResponseStartOptions } from './responseStart.ts';
-import { nowNs } from './stamps.ts';
+import { ResponseStart } from './responseStart.ts';
 import { StreamTail } from './streamTail.ts';
 import { guarded, warnOfError } from './warnings.ts';
 
-export interface ResponseWatch extends ResponseStartOptions {
+export interface ResponseWatch {
+  readonly facts: RequestFacts;
   readonly preset: TokenPreset;
-  /** What to write behind the last byte of an event stream, asked when the app ends it; without it nothing is written. */
-  readonly lastEvent?: (() => string) | undefined;
-  /** Called once when the response has finished or its connection has closed. */
-  onClosed(facts: AnswerFacts): void;
+  readonly holdMs: number;
+  /** Whether to write the facts as the last event of an event stream. */
+  readonly addsEvent: boolean;
+  /** Told once when the response has finished or its connection has closed; by then `facts` has what the body told. */
+  readonly watcher: { onClosed(): void };
 }
 
 /** A method of the response, whichever overload of it the app called. */
 type Method = (...args: never[]) => unknown;
+
+const WATCHED = Symbol('firsttoken.watched');
+type Watched = ServerResponse & { [WATCHED]: WatchedResponse };
 
 /**
  * Takes t5 and t6 and adds the two headers to a response, whose bytes stay as they are. Node itself holds the start back until
@@ -32,108 +32,173 @@ type Method = (...args: never[]) => unknown;
  * as an explicit flush.
  */
 export function watchResponse(req: IncomingMessage, res: ServerResponse, watch: ResponseWatch): void {
-  const { stamps, lastEvent } = watch;
-  const { writeHead, write, end, flushHeaders } = res;
-  const start = new ResponseStart(req, res, watch);
-  const tail = lastEvent && new StreamTail();
-  let answer: AnswerReader | undefined;
-  let tokenSeen = false;
-  let closed = false;
-  // Node's and others' methods call each other; only the outermost call is the app's.
-  let inside = false;
+  const watched = res as Watched;
+  watched[WATCHED] = new WatchedResponse(req, res, watch);
+  Object.assign(res, OVERRIDES);
+  res.on('finish', close);
+  res.on('close', close);
+}
 
-  const isOurs = (): boolean => !(inside || closed || res.writableEnded || res.destroyed);
+/** One of each for all responses: functions made for every request are what costs most. */
+const OVERRIDES = {
+  writeHead(this: Watched, ...args: unknown[]): unknown {
+    return this[WATCHED].writeHead(args);
+  },
+  flushHeaders(this: Watched): unknown {
+    return this[WATCHED].flushHeaders();
+  },
+  write(this: Watched, ...args: unknown[]): unknown {
+    return this[WATCHED].write(args);
+  },
+  end(this: Watched, ...args: unknown[]): unknown {
+    return this[WATCHED].end(args);
+  },
+};
 
-  const enter = (method: Method, args: unknown[]): unknown => {
-    const outer = inside;
-    inside = true;
+function close(this: Watched): void {
+  this[WATCHED].close();
+}
+
+class WatchedResponse {
+  readonly #res: ServerResponse;
+  readonly #watch: ResponseWatch;
+  readonly #start: ResponseStart;
+  readonly #tail: StreamTail | undefined;
+  // As they were before us: another library may have put its own there.
+  readonly #writeHead: Method;
+  readonly #flushHeaders: Method;
+  readonly #write: Method;
+  readonly #end: Method;
+  #answer: AnswerReader | undefined;
+  #tokenSeen = false;
+  #closed = false;
+  /** Node's and others' methods call each other; only the outermost call is the app's. */
+  #inside = false;
+
+  constructor(req: IncomingMessage, res: ServerResponse, watch: ResponseWatch) {
+    const { stamps, identity } = watch.facts;
+    this.#res = res;
+    this.#watch = watch;
+    this.#start = new ResponseStart(req, res, { stamps, traceId: identity.given, holdMs: watch.holdMs });
+    this.#tail = watch.addsEvent ? new StreamTail() : undefined;
+    this.#writeHead = res.writeHead;
+    this.#flushHeaders = res.flushHeaders;
+    this.#write = res.write;
+    this.#end = res.end;
+  }
+
+  writeHead(args: WriteHeadArguments): unknown {
+    if (this.#res.headersSent) return Reflect.apply(this.#writeHead, this.#res, args);
+    let withOurs = args;
     try {
-      return Reflect.apply(method, res, args);
-    } finally {
-      inside = outer;
+      withOurs = this.#start.addHeaders(args);
+    } catch (error) {
+      warnOfError('internal', error);
     }
-  };
+    const result = Reflect.apply(this.#writeHead, this.#res, withOurs);
+    if (!this.#inside) this.#start.hold(this);
+    return result;
+  }
 
-  const read = (args: readonly unknown[]): boolean => {
-    const chunk = chunkOf(args);
-    if (chunk === undefined) return false;
-    const encoding = encodingOf(args);
-    tail?.add(chunk, encoding);
-    answer ??= createAnswerReader(start.description, watch.preset);
-    return answer.read(chunk, encoding);
-  };
+  flushHeaders(): unknown {
+    guarded('internal', () => this.#start.settle());
+    return this.#enter(this.#flushHeaders, []);
+  }
 
-  /** Every chunk passes here, so no closure is made once the token has been seen. */
-  const pass = (method: Method, args: unknown[]): unknown => {
-    if (!isOurs()) return Reflect.apply(method, res, args);
-    if (tokenSeen) {
-      // Nothing is to be stamped any more: the chunk leaves first, then it is searched for usage.
-      const result = enter(method, args);
-      if (!answer?.goesOn && !tail) return result;
+  write(args: unknown[]): unknown {
+    return this.#pass(this.#write, args);
+  }
+
+  end(args: unknown[]): unknown {
+    const adds = this.#tail && this.#isOurs() && guarded('internal', () => this.#mayAddEvent());
+    return adds ? this.#endWithEvent(this.#tail, args) : this.#pass(this.#end, args);
+  }
+
+  /** The start has waited long enough. */
+  release(): void {
+    guarded('internal', () => {
+      if (this.#closed || this.#res.destroyed || !this.#start.isHeld) return;
+      this.#start.settle();
+      Reflect.apply(this.#flushHeaders, this.#res, []);
+    });
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#start.close();
+    this.#watch.facts.told = guarded('internal', () => this.#answer?.finish()) ?? NOTHING_TOLD;
+    this.#watch.watcher.onClosed();
+  }
+
+  /** Every chunk passes here, so little is done once the token has been seen. */
+  #pass(method: Method, args: unknown[]): unknown {
+    if (!this.#isOurs()) return Reflect.apply(method, this.#res, args);
+    if (!this.#tokenSeen) return this.#passUntilToken(method, args);
+    // Nothing is to be stamped any more: the chunk leaves first, then it is searched for usage.
+    const result = this.#enter(method, args);
+    if (this.#answer?.goesOn || this.#tail) {
       try {
-        read(args);
+        this.#read(args);
       } catch (error) {
         warnOfError('internal', error);
       }
-      return result;
     }
-    const enteredAtNs = nowNs();
-    guarded('internal', () => {
-      tokenSeen = read(args);
-      if (tokenSeen) stamps.end('serialize', enteredAtNs);
-      start.settle();
-    });
-    const result = enter(method, args);
-    if (tokenSeen) stamps.end('send');
     return result;
-  };
+  }
+
+  #passUntilToken(method: Method, args: unknown[]): unknown {
+    const { stamps } = this.#watch.facts;
+    const enteredAt = readClock();
+    try {
+      this.#tokenSeen = this.#read(args);
+      if (this.#tokenSeen) stamps.end('serialize', enteredAt);
+      this.#start.settle();
+    } catch (error) {
+      warnOfError('internal', error);
+    }
+    const result = this.#enter(method, args);
+    if (this.#tokenSeen) stamps.end('send');
+    return result;
+  }
+
+  #isOurs(): boolean {
+    return !(this.#inside || this.#closed || this.#res.writableEnded || this.#res.destroyed);
+  }
+
+  #enter(method: Method, args: unknown[]): unknown {
+    const outer = this.#inside;
+    this.#inside = true;
+    try {
+      return Reflect.apply(method, this.#res, args);
+    } finally {
+      this.#inside = outer;
+    }
+  }
+
+  #read(args: readonly unknown[]): boolean {
+    const chunk = chunkOf(args);
+    if (chunk === undefined) return false;
+    const encoding = encodingOf(args);
+    this.#tail?.add(chunk, encoding);
+    this.#answer ??= createAnswerReader(this.#start.description, this.#watch.preset);
+    return this.#answer.read(chunk, encoding);
+  }
 
   /** Only behind a whole event stream whose length was not promised. */
-  const mayAddEvent = (): boolean => isEventStream(start.description) && start.description.contentLength === '';
+  #mayAddEvent(): boolean {
+    const { description } = this.#start;
+    return isEventStream(description) && description.contentLength === '';
+  }
 
-  const endWithEvent = (event: () => string, args: unknown[]): unknown => {
-    if (chunkOf(args) !== undefined) pass(write, [args[0], encodingOf(args)]);
+  #endWithEvent(tail: StreamTail, args: unknown[]): unknown {
+    const { facts } = this.#watch;
+    if (chunkOf(args) !== undefined) this.#pass(this.#write, [args[0], encodingOf(args)]);
     // An event that the app left unfinished stays so: what it would become is not what the app said.
-    const text = tail?.betweenEvents && !res.destroyed ? guarded('internal', event) : undefined;
-    if (text) enter(write, [text]);
-    return pass(end, endCallbackOf(args));
-  };
-
-  const releaseStart = (): void => {
-    guarded('internal', () => {
-      if (closed || res.destroyed || !start.isHeld) return;
-      start.settle();
-      flushHeaders.call(res);
-    });
-  };
-
-  Object.assign(res, {
-    writeHead(...args: WriteHeadArguments) {
-      if (res.headersSent) return Reflect.apply(writeHead, res, args);
-      const withOurs = guarded('internal', () => start.addHeaders(args)) ?? args;
-      const result = Reflect.apply(writeHead, res, withOurs);
-      if (!inside) start.hold(releaseStart);
-      return result;
-    },
-    flushHeaders() {
-      guarded('internal', () => start.settle());
-      return enter(flushHeaders, []);
-    },
-    write(...args: unknown[]) {
-      return pass(write, args);
-    },
-    end(...args: unknown[]) {
-      const adds = lastEvent && isOurs() && guarded('internal', mayAddEvent);
-      return adds ? endWithEvent(lastEvent, args) : pass(end, args);
-    },
-  });
-
-  const close = (): void => {
-    if (closed) return;
-    closed = true;
-    start.close();
-    watch.onClosed(guarded('internal', () => answer?.finish()) ?? NOTHING_TOLD);
-  };
-  res.once('finish', close);
-  res.once('close', close);
+    if (tail.betweenEvents && !this.#res.destroyed && !facts.eventGiven) {
+      const event = guarded('internal', () => facts.toEvent());
+      if (event) this.#enter(this.#write, [event]);
+    }
+    return this.#pass(this.#end, endCallbackOf(args));
+  }
 }
