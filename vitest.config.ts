@@ -13,7 +13,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: [
             '{commandLine,contract,ingest,middleware,browser,dashboards,demo,doctor,openapi,setup}/**/*.test.ts',
-            'test/{commandLine,docs}/**/*.test.ts',
+            'test/{chaos,commandLine,docs}/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', 'test/docs/running*.test.ts'],
         },
