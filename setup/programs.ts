@@ -51,6 +51,12 @@ export const PROGRAMS: readonly Program[] = [
   { name: 'jsonnet', debian: 'jsonnet', homebrew: 'jsonnet', purpose: 'the mixin' },
   { name: 'curl', debian: 'curl', homebrew: 'curl', purpose: 'the examples of the documents' },
   {
+    name: 'faketime',
+    debian: 'faketime',
+    homebrew: 'libfaketime',
+    purpose: 'a wall clock that jumps, in the chaos run',
+  },
+  {
     name: 'python3',
     probe: ['-c', 'import ensurepip, venv'],
     debian: 'python3-venv',
