@@ -27,10 +27,16 @@ const WANTED_META_INFO = wanted('_info"', META_INFO);
 const OURS: ReadonlySet<TokenPreset> = new Set(Object.values(TOKEN_PRESETS));
 const BLANK_LINE = Buffer.from('\n');
 
+/** Chunks that are kept to be searched at the end. */
+const LAST_CHUNKS = 32;
+/** A longer one is searched at once, so that no stream holds much memory. */
+const MAX_KEPT_CHARACTERS = 16_384;
+
 /**
- * An answer as server-sent events. Until the first token the preset reads each event. After it only the usage is of interest, and
- * reading everything would cost the app time: a chunk of whole events without that word is not looked at further. An app's own
- * function gets all events, since where it finds its usage is unknown.
+ * An answer as server-sent events. Until the first token the preset reads each event. After it only the usage is of interest, which
+ * every API sends with its last events, and looking for it in each chunk would cost the app time: the last chunks of text are kept, and
+ * searched when the answer is over. Chunks of bytes cannot be kept, since their memory may be used again: they are searched at once, and
+ * those that lack the word are not looked at further. An app's own function gets all events, since where it finds its usage is unknown.
  */
 export class StreamAnswer implements AnswerReader {
   readonly goesOn = true;
@@ -45,6 +51,9 @@ export class StreamAnswer implements AnswerReader {
   #betweenEvents = true;
   /** Made for the first chunk that is not simple. */
   #reader: SseReader | undefined;
+  /** Texts in UTF-8 since the first token, the last of them; a ring. */
+  #lastChunks: string[] | undefined;
+  #kept = 0;
 
   constructor(preset: TokenPreset) {
     this.#preset = preset;
@@ -54,10 +63,18 @@ export class StreamAnswer implements AnswerReader {
   }
 
   read(chunk: string | Uint8Array, encoding: BufferEncoding): boolean {
+    if (this.#lastChunks) {
+      if (typeof chunk === 'string' && isUtf8(encoding) && chunk.length <= MAX_KEPT_CHARACTERS) {
+        this.#lastChunks[this.#kept++ % LAST_CHUNKS] = chunk;
+        return true;
+      }
+      this.#readKept();
+    }
     if (this.#betweenEvents && (typeof chunk !== 'string' || isUtf8(encoding)) && endsEvents(chunk)) {
       if (this.#seen && this.#stillWanted !== undefined && lacks(chunk, this.#stillWanted)) return true;
       if (this.#readSimple(chunk)) {
         this.#begun = true;
+        if (this.#seen && this.#ours && typeof chunk === 'string') this.#lastChunks = [];
         return this.#seen;
       }
     }
@@ -70,9 +87,23 @@ export class StreamAnswer implements AnswerReader {
   }
 
   finish(): AnswerFacts {
+    this.#readKept();
     if (this.#ofEngine === undefined) return { usage: this.#usage, engine: NOTHING_TOLD.engine };
     const engine = readEngineFacts(this.#ofEngine);
     return { usage: { ...engine.usage, ...this.#usage }, engine };
+  }
+
+  /** What stands half-read at its beginning bears no meaning, as a field without a name or as JSON that does not parse. */
+  #readKept(): void {
+    const last = this.#lastChunks;
+    this.#lastChunks = undefined;
+    if (!last || this.#kept === 0) return;
+    const oldest = this.#kept > LAST_CHUNKS ? this.#kept % LAST_CHUNKS : 0;
+    const text = [...last.slice(oldest), ...last.slice(0, oldest)].join('');
+    this.#betweenEvents = endsEvents(text);
+    if (this.#betweenEvents && (lacks(text, this.#stillWanted!) || this.#readSimple(text))) return;
+    this.#reader ??= this.#startReader();
+    this.#reader.push(Buffer.from(text));
   }
 
   #take(event: SseEvent): void {

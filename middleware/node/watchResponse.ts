@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenPreset } from '../../contract/tokens.ts';
 import { type AnswerReader, createAnswerReader, isEventStream, NOTHING_TOLD } from './answerReader.ts';
-import { chunkOf, encodingOf, endCallbackOf } from './chunk.ts';
+import { encodingOf, isFilled } from './chunk.ts';
 import { readClock } from './clock.ts';
 import type { RequestFacts } from './requestFacts.ts';
 import type { WriteHeadArguments } from './responseHeaders.ts';
@@ -19,8 +19,8 @@ export interface ResponseWatch {
   readonly watcher: { onClosed(): void };
 }
 
-/** A method of the response, whichever overload of it the app called. */
-type Method = (...args: never[]) => unknown;
+/** A method of the response, whichever overload of it the app calls: the encoding or the callback may stand in front. */
+type Method = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
 
 const WATCHED = Symbol('firsttoken.watched');
 type Watched = ServerResponse & { [WATCHED]: WatchedResponse };
@@ -47,11 +47,11 @@ const OVERRIDES = {
   flushHeaders(this: Watched): unknown {
     return this[WATCHED].flushHeaders();
   },
-  write(this: Watched, ...args: unknown[]): unknown {
-    return this[WATCHED].write(args);
+  write(this: Watched, chunk?: unknown, encoding?: unknown, callback?: unknown): unknown {
+    return this[WATCHED].write(chunk, encoding, callback);
   },
-  end(this: Watched, ...args: unknown[]): unknown {
-    return this[WATCHED].end(args);
+  end(this: Watched, chunk?: unknown, encoding?: unknown, callback?: unknown): unknown {
+    return this[WATCHED].end(chunk, encoding, callback);
   },
 };
 
@@ -65,7 +65,7 @@ class WatchedResponse {
   readonly #start: ResponseStart;
   readonly #tail: StreamTail | undefined;
   // As they were before us: another library may have put its own there.
-  readonly #writeHead: Method;
+  readonly #writeHead: (...args: never[]) => unknown;
   readonly #flushHeaders: Method;
   readonly #write: Method;
   readonly #end: Method;
@@ -83,8 +83,8 @@ class WatchedResponse {
     this.#tail = watch.addsEvent ? new StreamTail() : undefined;
     this.#writeHead = res.writeHead;
     this.#flushHeaders = res.flushHeaders;
-    this.#write = res.write;
-    this.#end = res.end;
+    this.#write = res.write as Method;
+    this.#end = res.end as Method;
   }
 
   writeHead(args: WriteHeadArguments): unknown {
@@ -102,16 +102,30 @@ class WatchedResponse {
 
   flushHeaders(): unknown {
     guarded('internal', () => this.#start.settle());
-    return this.#enter(this.#flushHeaders, []);
+    return this.#enter(this.#flushHeaders);
   }
 
-  write(args: unknown[]): unknown {
-    return this.#pass(this.#write, args);
+  write(chunk: unknown, encoding: unknown, callback: unknown): unknown {
+    if (!this.#tokenSeen || this.#inside || this.#closed || this.#tail) {
+      return this.#pass(this.#write, chunk, encoding, callback);
+    }
+    // Nearly all chunks: nothing is to be stamped any more, so they leave first.
+    this.#inside = true;
+    let result: unknown;
+    try {
+      result = this.#write.call(this.#res, chunk, encoding, callback);
+    } finally {
+      this.#inside = false;
+    }
+    if (this.#answer!.goesOn) this.#readOn(chunk, encoding);
+    return result;
   }
 
-  end(args: unknown[]): unknown {
+  end(chunk: unknown, encoding: unknown, callback: unknown): unknown {
     const adds = this.#tail && this.#isOurs() && guarded('internal', () => this.#mayAddEvent());
-    return adds ? this.#endWithEvent(this.#tail, args) : this.#pass(this.#end, args);
+    return adds
+      ? this.#endWithEvent(this.#tail, chunk, encoding, callback)
+      : this.#pass(this.#end, chunk, encoding, callback);
   }
 
   /** The start has waited long enough. */
@@ -119,7 +133,7 @@ class WatchedResponse {
     guarded('internal', () => {
       if (this.#closed || this.#res.destroyed || !this.#start.isHeld) return;
       this.#start.settle();
-      Reflect.apply(this.#flushHeaders, this.#res, []);
+      this.#flushHeaders.call(this.#res);
     });
   }
 
@@ -131,33 +145,34 @@ class WatchedResponse {
     this.#watch.watcher.onClosed();
   }
 
-  /** Every chunk passes here, so little is done once the token has been seen. */
-  #pass(method: Method, args: unknown[]): unknown {
-    if (!this.#isOurs()) return Reflect.apply(method, this.#res, args);
-    if (!this.#tokenSeen) return this.#passUntilToken(method, args);
-    // Nothing is to be stamped any more: the chunk leaves first, then it is searched for usage.
-    const result = this.#enter(method, args);
-    if (this.#answer?.goesOn || this.#tail) {
-      try {
-        this.#read(args);
-      } catch (error) {
-        warnOfError('internal', error);
-      }
-    }
+  #pass(method: Method, chunk: unknown, encoding: unknown, callback: unknown): unknown {
+    if (!this.#isOurs()) return method.call(this.#res, chunk, encoding, callback);
+    if (!this.#tokenSeen) return this.#passUntilToken(method, chunk, encoding, callback);
+    const result = this.#enter(method, chunk, encoding, callback);
+    if (this.#answer?.goesOn || this.#tail) this.#readOn(chunk, encoding);
     return result;
   }
 
-  #passUntilToken(method: Method, args: unknown[]): unknown {
+  /** After the first token, for the usage. */
+  #readOn(chunk: unknown, encoding: unknown): void {
+    try {
+      this.#read(chunk, encoding);
+    } catch (error) {
+      warnOfError('internal', error);
+    }
+  }
+
+  #passUntilToken(method: Method, chunk: unknown, encoding: unknown, callback: unknown): unknown {
     const { stamps } = this.#watch.facts;
     const enteredAt = readClock();
     try {
-      this.#tokenSeen = this.#read(args);
+      this.#tokenSeen = this.#read(chunk, encoding);
       if (this.#tokenSeen) stamps.end('serialize', enteredAt);
       this.#start.settle();
     } catch (error) {
       warnOfError('internal', error);
     }
-    const result = this.#enter(method, args);
+    const result = this.#enter(method, chunk, encoding, callback);
     if (this.#tokenSeen) stamps.end('send');
     return result;
   }
@@ -166,23 +181,23 @@ class WatchedResponse {
     return !(this.#inside || this.#closed || this.#res.writableEnded || this.#res.destroyed);
   }
 
-  #enter(method: Method, args: unknown[]): unknown {
+  #enter(method: Method, chunk?: unknown, encoding?: unknown, callback?: unknown): unknown {
     const outer = this.#inside;
     this.#inside = true;
     try {
-      return Reflect.apply(method, this.#res, args);
+      return method.call(this.#res, chunk, encoding, callback);
     } finally {
       this.#inside = outer;
     }
   }
 
-  #read(args: readonly unknown[]): boolean {
-    const chunk = chunkOf(args);
-    if (chunk === undefined) return false;
-    const encoding = encodingOf(args);
-    this.#tail?.add(chunk, encoding);
+  /** Whether a token was seen up to here. */
+  #read(chunk: unknown, encoding: unknown): boolean {
+    if (!isFilled(chunk)) return false;
+    const textEncoding = encodingOf(encoding);
+    this.#tail?.add(chunk, textEncoding);
     this.#answer ??= createAnswerReader(this.#start.description, this.#watch.preset);
-    return this.#answer.read(chunk, encoding);
+    return this.#answer.read(chunk, textEncoding);
   }
 
   /** Only behind a whole event stream whose length was not promised. */
@@ -191,14 +206,15 @@ class WatchedResponse {
     return isEventStream(description) && description.contentLength === '';
   }
 
-  #endWithEvent(tail: StreamTail, args: unknown[]): unknown {
+  #endWithEvent(tail: StreamTail, chunk: unknown, encoding: unknown, callback: unknown): unknown {
     const { facts } = this.#watch;
-    if (chunkOf(args) !== undefined) this.#pass(this.#write, [args[0], encodingOf(args)]);
+    if (isFilled(chunk)) this.#pass(this.#write, chunk, encodingOf(encoding), undefined);
     // An event that the app left unfinished stays so: what it would become is not what the app said.
     if (tail.betweenEvents && !this.#res.destroyed && !facts.eventGiven) {
       const event = guarded('internal', () => facts.toEvent());
-      if (event) this.#enter(this.#write, [event]);
+      if (event) this.#enter(this.#write, event);
     }
-    return this.#pass(this.#end, endCallbackOf(args));
+    const ended = [chunk, encoding, callback].find((argument) => typeof argument === 'function');
+    return this.#pass(this.#end, ended, undefined, undefined);
   }
 }
