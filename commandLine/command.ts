@@ -43,6 +43,8 @@ export type Reading<O extends Readonly<Record<string, Option>>> =
   /** One line for each thing that is wrong. */
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
+const MOST_IN_USAGE = 6;
+
 function isValued(option: Option): option is Valued<unknown> {
   return 'value' in option;
 }
@@ -113,7 +115,12 @@ export function helpOf<O extends Readonly<Record<string, Option>>>(command: Comm
     }),
   );
   const width = Math.max(...rows.map(({ left }) => left.length)) + 2;
-  const usage = rows.map(({ left, required }) => (required ? left : `[${left}]`)).join(' ');
+  // A line of many options tells less than the list below it.
+  const shown = rows.length > MOST_IN_USAGE ? rows.filter(({ required }) => required) : rows;
+  const usage = [
+    ...shown.map(({ left, required }) => (required ? left : `[${left}]`)),
+    ...(rows.length > MOST_IN_USAGE ? ['[options]'] : []),
+  ].join(' ');
   const lines = rows.flatMap(({ left, right }) =>
     right.split('\n').map((line, index) => `  ${(index === 0 ? left : '').padEnd(width)}${line}`),
   );

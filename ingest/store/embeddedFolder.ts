@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 export const SUPERUSER = 'firsttoken';
 /** Inside the data folder, so that folder and password are made by one rename and moved together. */
-const PASSWORD_FILE = 'firsttoken.password';
+export const PASSWORD_FILE = 'firsttoken.password';
 
 /** Names of what this process makes at the moment: a container gives every start the same process id. */
 const making = new Set<string>();
