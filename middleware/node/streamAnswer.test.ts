@@ -64,6 +64,29 @@ test('one event a chunk, the usual way', () => {
   }
 });
 
+test('the usage at the end of a long stream is found, however its text is cut', () => {
+  const long = `${token}\n\n`.repeat(100);
+  fc.assert(
+    fc.property(fc.nat(1000), fc.integer({ min: 7, max: 60 }), fc.nat(60), (tokens, size, first) => {
+      const text = `${long}${counted(tokens)}\n\ndata: [DONE]\n\n`;
+      const answer = new StreamAnswer(chat);
+      answer.read(`${token}\n\n`, 'utf8');
+      for (let at = first; at < text.length; at += size) answer.read(text.slice(at, at + size), 'utf8');
+      expect(answer.finish().usage).toEqual({ outputTokens: tokens, promptTokens: 8 });
+    }),
+  );
+});
+
+test('texts, then bytes: what was kept is read before them', () => {
+  const answer = new StreamAnswer(chat);
+  answer.read(`${token}\n\n`, 'utf8');
+  answer.read(`${counted(7)}\n\n`, 'utf8');
+  answer.read(`${token}\n\n${counted(8).slice(0, 40)}`, 'utf8');
+  answer.read(Buffer.from(`${counted(8).slice(40)}\n\n`), 'utf8');
+  answer.read(`${token}\n\n`, 'utf8');
+  expect(answer.finish().usage).toEqual({ outputTokens: 8, promptTokens: 8 });
+});
+
 test('text in another encoding is read as the bytes that it becomes', () => {
   const answer = new StreamAnswer(chat);
   answer.read(Buffer.from(`${token}\n\n`).toString('hex'), 'hex');
