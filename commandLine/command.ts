@@ -141,29 +141,36 @@ export function helpOf<O extends Readonly<Record<string, Option>>>(command: Comm
 }
 
 /**
- * Runs a command with this process' arguments and ends with the code that `main` resolves to. Asked for help, or given what it does
- * not take, it prints that instead and ends with 0, or 2. What goes wrong in `main` is told in a line, without a stack, and ends
- * with 1; only faults of our own (a TypeError, say) keep theirs.
+ * The values of this process' arguments. Asked for help, or given what it does not take, it prints that instead and ends the
+ * process, with 0 or 2.
+ */
+export function takeArguments<O extends Readonly<Record<string, Option>>>(command: Command<O>): Values<O> {
+  const reading = readArguments(command, process.argv.slice(2));
+  if (reading.kind === 'run') return reading.values;
+  if (reading.kind === 'help') {
+    process.stdout.write(helpOf(command));
+    process.exit(0);
+  }
+  for (const fault of reading.faults) process.stderr.write(`${command.name}: ${fault}\n`);
+  process.stderr.write(`${command.name} -- --help lists what there is.\n`);
+  process.exit(2);
+}
+
+/**
+ * Runs a command with this process' arguments and ends with the code that `main` resolves to. What goes wrong in `main` is told in a
+ * line, without a stack, and ends with 1; only faults of our own (a TypeError, say) keep theirs.
  */
 export async function runCommand<O extends Readonly<Record<string, Option>>>(
   command: Command<O>,
   main: (values: Values<O>) => Promise<number>,
 ): Promise<void> {
-  const reading = readArguments(command, process.argv.slice(2));
-  if (reading.kind === 'help') {
-    process.stdout.write(helpOf(command));
-  } else if (reading.kind === 'faults') {
-    for (const fault of reading.faults) process.stderr.write(`${command.name}: ${fault}\n`);
-    process.stderr.write(`${command.name} -- --help lists what there is.\n`);
-    process.exitCode = 2;
-  } else {
-    try {
-      process.exitCode = await main(reading.values);
-    } catch (error) {
-      process.exitCode = 1;
-      if (!(error instanceof Error) || FAULTS_OF_OUR_OWN.some((type) => error instanceof type)) throw error;
-      process.stderr.write(`${command.name}: ${messageOf(error)}\n`);
-    }
+  const values = takeArguments(command);
+  try {
+    process.exitCode = await main(values);
+  } catch (error) {
+    process.exitCode = 1;
+    if (!(error instanceof Error) || FAULTS_OF_OUR_OWN.some((type) => error instanceof type)) throw error;
+    process.stderr.write(`${command.name}: ${messageOf(error)}\n`);
   }
 }
 
