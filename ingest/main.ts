@@ -1,3 +1,5 @@
+import { runCommand } from '../commandLine/command.ts';
+import { START_COMMAND } from './commandLine.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { type Service, startService } from './service.ts';
@@ -5,47 +7,52 @@ import { type Service, startService } from './service.ts';
 /** A stop that takes longer than this ends hard: whoever stops us would kill us anyway. */
 const STOP_DEADLINE_MS = 10_000;
 
-let config: ReturnType<typeof readConfig>;
-try {
-  config = readConfig(process.env);
-} catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exit(2);
-}
+await runCommand(START_COMMAND, async () => {
+  try {
+    return await serve(readConfig(process.env));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+});
 
-const log = createLog(config.logLevel);
-let service: Service | null = null;
-let stopping = false;
+/** Serves until it is stopped, which ends the process: whatever still hangs then shall not keep it. */
+async function serve(config: ReturnType<typeof readConfig>): Promise<never> {
+  const log = createLog(config.logLevel);
+  let service: Service | null = null;
+  let stopping = false;
 
-/** Also before the start is complete: whoever stops us then is answered as soon as it is. */
-const stop = async (code: number): Promise<void> => {
-  if (stopping) return;
-  stopping = true;
-  setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-  if (service !== null) await finish(service, code);
-};
-const finish = async (started: Service, code: number): Promise<void> => {
-  await started.stop();
-  log.info('stopped');
-  process.exit(code);
-};
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => {
-    log.info('stopping', { signal });
-    void stop(0);
-  });
-}
-
-try {
-  service = await startService(config, log);
-  if (stopping) await finish(service, 0);
-  void service.failed.then((error) => {
+  /** Also before the start is complete: whoever stops us then is answered as soon as it is. */
+  const stop = async (code: number): Promise<void> => {
     if (stopping) return;
-    log.error('the embedded PostgreSQL ended by itself', { error });
-    void stop(1);
-  });
-} catch (error) {
-  log.error('the service did not start', { error });
-  process.exit(1);
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    if (service !== null) await finish(service, code);
+  };
+  const finish = async (started: Service, code: number): Promise<void> => {
+    await started.stop();
+    log.info('stopped');
+    process.exit(code);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      log.info('stopping', { signal });
+      void stop(0);
+    });
+  }
+
+  try {
+    service = await startService(config, log);
+    if (stopping) await finish(service, 0);
+    void service.failed.then((error) => {
+      if (stopping) return;
+      log.error('the embedded PostgreSQL ended by itself', { error });
+      void stop(1);
+    });
+  } catch (error) {
+    log.error('the service did not start', { error });
+    process.exit(1);
+  }
+  return new Promise(() => {});
 }
