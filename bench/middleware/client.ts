@@ -1,6 +1,6 @@
 /** The client in a process of its own, so that its work is not counted as the server's: does one order of its parent after another. */
 import http from 'node:http';
-import { firstTokenMedianUs, type Load, type LoadResult, load } from './measure.ts';
+import { firstTokensUs, type Load, type LoadResult, load } from './measure.ts';
 import type { Variant } from './variants.ts';
 
 export type Order =
@@ -12,11 +12,11 @@ export type Order =
       readonly tokens: number;
     };
 
-export type Result = LoadResult | { readonly firstTokenUs: Record<Variant, number> };
+export type Result = LoadResult | { readonly firstTokens: Record<Variant, number>[] };
 
 const agent = new http.Agent({ keepAlive: true });
 process.on('message', async (order: Order) => {
   if (order.kind === 'load') process.send!(await load(agent, order));
-  else process.send!({ firstTokenUs: await firstTokenMedianUs(agent, order.ports, order.requests, order.tokens) });
+  else process.send!({ firstTokens: await firstTokensUs(agent, order.ports, order.requests, order.tokens) });
 });
 process.on('disconnect', () => process.exit());

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { Prompt } from './app.ts';
 import { median } from './statistics.ts';
-import { VARIANTS, type Variant } from './variants.ts';
+import { ofEach, orderOfTurn, type Variant } from './variants.ts';
 
 interface Answer {
   readonly firstTokenUs: number;
@@ -65,17 +65,20 @@ export async function load(
   return { answerUs: median(totalsUs), bytes };
 }
 
-/** Asks each variant in turn, one request at a time, so that whatever disturbs the machine disturbs all alike. */
-export async function firstTokenMedianUs(
+/** Asks every variant for one answer after the other, so that whatever disturbs the machine disturbs all alike. */
+export async function firstTokensUs(
   agent: http.Agent,
   ports: Record<Variant, number>,
   requests: number,
   tokens: number,
-): Promise<Record<Variant, number>> {
-  const timesUs: Record<Variant, number[]> = { plain: [], context: [], timed: [] };
+): Promise<Record<Variant, number>[]> {
+  const all: Record<Variant, number>[] = [];
   for (let request = 0; request < requests; request++) {
-    const order = request % 2 === 0 ? VARIANTS : VARIANTS.toReversed();
-    for (const variant of order) timesUs[variant].push((await ask(agent, ports[variant], 0, tokens)).firstTokenUs);
+    const times = ofEach(() => 0);
+    for (const variant of orderOfTurn(request)) {
+      times[variant] = (await ask(agent, ports[variant], 0, tokens)).firstTokenUs;
+    }
+    all.push(times);
   }
-  return { plain: median(timesUs.plain), context: median(timesUs.context), timed: median(timesUs.timed) };
+  return all;
 }

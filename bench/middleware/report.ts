@@ -1,99 +1,73 @@
-import { type Spread, spreadOf } from './statistics.ts';
+import { type Estimate, estimate } from './statistics.ts';
 import type { Variant } from './variants.ts';
 
-/** One variant in one round. */
-export interface Sample {
+/** What one turn of every variant, right after each other, has cost. */
+export type Turn = Readonly<Record<Variant, TurnCost>>;
+
+export interface TurnCost {
   /** Processor time of the server per answer. */
   readonly cpuUs: number;
   readonly answerUs: number;
-  readonly firstTokenUs: number;
 }
 
-export type Round = Readonly<Record<Variant, Sample>>;
+/** First tokens of one request of every variant, right after each other. */
+export type FirstTokens = Readonly<Record<Variant, number>>;
 
-export interface Row extends Spread {
+/** `unclear`: the goal lies inside the interval. */
+type Verdict = 'reached' | 'missed' | 'unclear';
+
+export interface Row extends Estimate {
   readonly what: string;
   readonly unit: 'ms' | 'µs' | '×';
   /** The median should be no more; absent where the row only explains. */
   readonly goal?: number;
-  readonly reached?: boolean;
+  readonly verdict?: Verdict;
 }
 
 function row(what: string, unit: Row['unit'], values: readonly number[], goal?: number): Row {
-  const spread = spreadOf(values);
-  return { what, unit, ...spread, ...(goal !== undefined && { goal, reached: spread.median <= goal }) };
+  const known = estimate(values);
+  if (goal === undefined) return { what, unit, ...known };
+  return { what, unit, ...known, goal, verdict: verdictOf(known, goal) };
 }
 
-export function rowsOf(rounds: readonly Round[]): Row[] {
+function verdictOf({ low, high }: Estimate, goal: number): Verdict {
+  if (high <= goal) return 'reached';
+  return low > goal ? 'missed' : 'unclear';
+}
+
+const RATIO = 1.02;
+const FIRST_TOKEN_US = 50;
+
+/** All comparisons are of neighbours in time: one ratio or difference a turn, never of two medians. */
+export function rowsOf(turns: readonly Turn[], firstTokens: readonly FirstTokens[]): Row[] {
+  const cpu = (variant: Variant) => turns.map((turn) => turn[variant].cpuUs / turn.plain.cpuUs);
+  const time = (variant: Variant) => turns.map((turn) => turn[variant].answerUs / turn.plain.answerUs);
+  const added = (variant: Variant) => firstTokens.map((each) => each[variant] - each.plain);
+  const plainMs = turns.map(({ plain }) => plain.cpuUs / 1e3);
+  const plainUs = firstTokens.map(({ plain }) => plain);
   return [
-    row(
-      'CPU per answer, app alone',
-      'ms',
-      rounds.map(({ plain }) => plain.cpuUs / 1e3),
-    ),
-    row(
-      'CPU per answer, with the middleware',
-      'ms',
-      rounds.map(({ timed }) => timed.cpuUs / 1e3),
-    ),
-    row(
-      'CPU per answer, ratio',
-      '×',
-      rounds.map(({ plain, timed }) => timed.cpuUs / plain.cpuUs),
-      1.02,
-    ),
-    row(
-      '… of an AsyncLocalStorage alone',
-      '×',
-      rounds.map(({ plain, context }) => context.cpuUs / plain.cpuUs),
-    ),
-    row(
-      '… of the middleware to that',
-      '×',
-      rounds.map(({ context, timed }) => timed.cpuUs / context.cpuUs),
-    ),
-    row(
-      'time per answer, ratio',
-      '×',
-      rounds.map(({ plain, timed }) => timed.answerUs / plain.answerUs),
-      1.02,
-    ),
-    row(
-      'TTFT, app alone',
-      'µs',
-      rounds.map(({ plain }) => plain.firstTokenUs),
-    ),
-    row(
-      'TTFT added',
-      'µs',
-      rounds.map(({ plain, timed }) => timed.firstTokenUs - plain.firstTokenUs),
-      50,
-    ),
-    row(
-      '… by an AsyncLocalStorage alone',
-      'µs',
-      rounds.map(({ plain, context }) => context.firstTokenUs - plain.firstTokenUs),
-    ),
+    row('CPU per answer, app alone', 'ms', plainMs),
+    row('CPU ratio', '×', cpu('timed'), RATIO),
+    row('CPU ratio, context: false', '×', cpu('explicit'), RATIO),
+    row('CPU ratio of an AsyncLocalStorage alone', '×', cpu('context')),
+    row('time ratio', '×', time('timed'), RATIO),
+    row('time ratio, context: false', '×', time('explicit'), RATIO),
+    row('TTFT, app alone', 'µs', plainUs),
+    row('TTFT added', 'µs', added('timed'), FIRST_TOKEN_US),
+    row('TTFT added, context: false', 'µs', added('explicit'), FIRST_TOKEN_US),
+    row('TTFT added by an AsyncLocalStorage alone', 'µs', added('context')),
   ];
 }
 
 const DIGITS = { ms: 3, µs: 1, '×': 4 } as const;
 
-export function printTable(rows: readonly Row[], rounds: number): void {
-  const cells = rows.map(({ what, unit, goal, reached, ...spread }) => {
-    const number = (value: number | undefined) => (value === undefined ? '' : value.toFixed(DIGITS[unit]));
-    const verdict = reached === undefined ? '' : reached ? 'reached' : 'not reached';
-    return [
-      what,
-      unit,
-      number(spread.median),
-      number(spread.min),
-      number(spread.max),
-      goal === undefined ? '' : `≤ ${goal}`,
-      verdict,
-    ];
+export function printTable(rows: readonly Row[]): void {
+  const cells = rows.map(({ what, unit, goal, verdict = '', median, low, high }) => {
+    const number = (value: number) => value.toFixed(DIGITS[unit]);
+    const limit = goal === undefined ? '' : `≤ ${goal}`;
+    return [what, unit, number(median), number(low), number(high), limit, verdict];
   });
-  const head = ['', '', 'median', 'min', 'max', 'goal', ''];
+  const head = ['', '', 'median', '95 % from', 'to', 'goal', ''];
   const widths = head.map((title, at) => Math.max(title.length, ...cells.map((line) => line[at]!.length)));
   const print = (line: readonly string[]) =>
     console.log(
@@ -102,6 +76,6 @@ export function printTable(rows: readonly Row[], rounds: number): void {
         .join('  ')
         .trimEnd(),
     );
-  console.log(`Streams of 200 tokens, ${rounds} rounds, Node ${process.version}\n`);
+  console.log(`Streams of 200 tokens, Node ${process.version}\n`);
   for (const line of [head, ...cells]) print(line);
 }

@@ -14,7 +14,7 @@ function listener(): http.RequestListener {
     const storage = new AsyncLocalStorage<object>();
     return (req, res) => void storage.run({}, () => answer(req, res));
   }
-  const timed = timing({ ingestUrl, token: 'bench' });
+  const timed = timing({ ingestUrl, token: 'bench', context: variant === 'timed' });
   return (req, res) => timed(req, res, () => answer(req, res));
 }
 

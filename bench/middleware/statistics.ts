@@ -5,14 +5,24 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-export interface Spread {
+/** A median, and between which values it lies with 95 % confidence. */
+export interface Estimate {
   readonly median: number;
-  readonly min: number;
-  readonly max: number;
+  readonly low: number;
+  readonly high: number;
 }
 
-export const spreadOf = (values: readonly number[]): Spread => ({
-  median: median(values),
-  min: Math.min(...values),
-  max: Math.max(...values),
-});
+/**
+ * The interval is that of the order statistics, which asks nothing of how the values are distributed: times on a shared machine have a
+ * long tail.
+ */
+export function estimate(values: readonly number[]): Estimate {
+  const sorted = values.toSorted((a, b) => a - b);
+  const spread = 0.98 * Math.sqrt(sorted.length);
+  const last = sorted.length - 1;
+  return {
+    median: median(sorted),
+    low: sorted[Math.max(0, Math.floor(last / 2 - spread))]!,
+    high: sorted[Math.min(last, Math.ceil(last / 2 + spread))]!,
+  };
+}
