@@ -179,6 +179,10 @@ export const METRICS = {
   waitingEvents: gauge('firsttoken_waiting_events', 'Events gathered for the next flush.'),
   storeUp: gauge('firsttoken_store_up', 'Whether PostgreSQL answered last: 1 yes, 0 no.'),
   spoolBytes: gauge('firsttoken_spool_bytes', 'Bytes of acknowledged events that wait on disk for PostgreSQL.'),
+  spoolAge: gauge('firsttoken_spool_oldest_seconds', 'Age of the oldest file of the spool; 0 when it is empty.'),
+  spooled: counter('firsttoken_spooled_total', 'Events that went to the spool.', []),
+  spoolDrained: counter('firsttoken_spool_drained_total', 'Events of the spool that PostgreSQL has taken.', []),
+  spoolDamaged: counter('firsttoken_spool_damaged_total', 'Damaged records of the spool that were passed over.', []),
   labelOverflow: counter(
     'firsttoken_label_overflow_total',
     'Samples whose label value was replaced by "other" because a cap was reached or the value is not an accepted one.',

@@ -16,6 +16,7 @@ export const REJECTION_CODES = [
   'no_timing',
   'not_found',
   'not_monotonic',
+  'overloaded',
   'rate_limited',
   'request_aborted',
   'store_unavailable',

@@ -22,6 +22,10 @@ export interface Config {
   readonly regionHeader: string | null;
   readonly carrierHeader: string | null;
   readonly retentionDays: number;
+  /** Bytes of acknowledged events that may wait in `dataDir` while PostgreSQL is away; 0: none, posts get 503 then. */
+  readonly spoolMaxBytes: number;
+  /** Bytes of bodies that may be under way at once, from the first byte to the answer; beyond that 503. */
+  readonly maxBytesInFlight: number;
   /** How long after its last half a request waits for the missing ones. */
   readonly joinWaitMs: number;
   readonly expectGateway: boolean;
@@ -159,6 +163,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     regionHeader: header('REGION_HEADER'),
     carrierHeader: header('CARRIER_HEADER'),
     retentionDays: integer('RETENTION_DAYS', 30, 2, 3_650),
+    spoolMaxBytes: integer('SPOOL_MAX_BYTES', 1_073_741_824, 0, 1_099_511_627_776),
+    maxBytesInFlight: integer('MAX_BYTES_IN_FLIGHT', 33_554_432, 1_048_576, 17_179_869_184),
     joinWaitMs: seconds('JOIN_WAIT', 60, 0.1, 3_600),
     expectGateway: choice('EXPECT_GATEWAY', 'false', ['true', 'false']) === 'true',
     knownValues: {

@@ -10,6 +10,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the idle time of common proxies, so that they and not we close idle connections. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADERS = 100;
+/** Each costs memory, also one that says nothing; more are closed at once. */
+const MAX_CONNECTIONS = 20_000;
 
 export interface Listening {
   readonly url: string;
@@ -42,6 +44,7 @@ export function createServer(
   );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxHeadersCount = MAX_HEADERS;
+  server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
 

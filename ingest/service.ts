@@ -1,10 +1,13 @@
+import path from 'node:path';
 import { MAX_LABEL_VALUES } from '../contract/limits.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { createAdminApp, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createTracesPoster } from './export/postTraces.ts';
 import { TraceExporter } from './export/traceExporter.ts';
+import { Admission } from './http/admission.ts';
 import type { Log } from './log.ts';
+import type { Half } from './pipeline/half.ts';
 import type { IngestDeps } from './pipeline/ingest.ts';
 import { CAPPED_LABELS, Labels } from './pipeline/labels.ts';
 import { measure } from './pipeline/measure.ts';
@@ -13,6 +16,7 @@ import { beaconsRoute } from './routes/beacons.ts';
 import { gatewayLogsRoute, otlpLogsRoute } from './routes/gatewayLogs.ts';
 import { serverTimingsRoute } from './routes/serverTimings.ts';
 import { createServer, listen } from './server.ts';
+import { Spool } from './spool/spool.ts';
 import { createPool, endPool } from './store/connection.ts';
 import { startEmbedded } from './store/embedded.ts';
 import { acceptLabelValues, readLabelValues } from './store/labelValues.ts';
@@ -20,6 +24,7 @@ import { PostgresStore } from './store/postgres.ts';
 import { createRetention } from './store/retention.ts';
 import { createRollupFolding } from './store/rollupFolding.ts';
 import { Settlement } from './store/settlement.ts';
+import { SpoolingStore } from './store/spooling.ts';
 import { createStatements } from './store/statements.ts';
 import type { OnCommitted } from './store/store.ts';
 
@@ -109,7 +114,7 @@ export async function startService(config: Config, log: Log, now?: string): Prom
       traces?.take(before, after);
     };
     const settlement = new Settlement({ pool, statements, joinWaitMs: config.joinWaitMs, log, onCommitted: count });
-    const store = new PostgresStore({
+    const postgres = new PostgresStore({
       connectionString: databaseUrl,
       pool,
       statements,
@@ -121,6 +126,9 @@ export async function startService(config: Config, log: Log, now?: string): Prom
         settlement.remember(after);
       },
     });
+    const screen = (halves: readonly Half[]) => labels.screen(halves);
+    const spool = config.spoolMaxBytes === 0 ? null : await openSpool(config, log);
+    const store = spool === null ? postgres : new SpoolingStore({ store: postgres, spool, screen, metrics, log });
     closers.push(() => store.close());
     const retention = createRetention(pool, config.retentionDays, log);
     await retention.runOnce();
@@ -134,7 +142,7 @@ export async function startService(config: Config, log: Log, now?: string): Prom
       settlement.stop();
     });
 
-    const deps: IngestDeps = { store, labels, metrics };
+    const deps: IngestDeps = { store, labels, metrics, admission: new Admission(config.maxBytesInFlight) };
     const hotRoutes = new Map([
       ['/v1/beacons', beaconsRoute(config, deps)],
       ['/v1/server-timings', serverTimingsRoute(config, deps)],
@@ -157,4 +165,13 @@ export async function startService(config: Config, log: Log, now?: string): Prom
     await stop();
     throw error;
   }
+}
+
+/** @throws with the variable to change named */
+function openSpool({ dataDir, spoolMaxBytes: maxBytes }: Config, log: Log): Promise<Spool> {
+  return Spool.open({ root: path.join(dataDir, 'spool'), maxBytes, log }).catch((error: unknown) => {
+    throw new Error('DATA_DIR cannot be written; name another one, or set SPOOL_MAX_BYTES=0 to do without the spool', {
+      cause: error,
+    });
+  });
 }

@@ -15,7 +15,7 @@ test('every refusal has its status', () => {
     415: ['unsupported_encoding', 'unsupported_media_type'],
     429: ['rate_limited'],
     500: ['internal_error'],
-    503: ['store_unavailable'],
+    503: ['overloaded', 'store_unavailable'],
   });
   expect(wrongInput).toContain('malformed_json');
 });

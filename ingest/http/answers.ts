@@ -17,6 +17,7 @@ const STATUS: Readonly<Record<RejectionCode, number>> = {
   no_timing: 400,
   not_found: 404,
   not_monotonic: 400,
+  overloaded: 503,
   rate_limited: 429,
   request_aborted: 400,
   store_unavailable: 503,

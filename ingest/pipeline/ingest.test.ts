@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Rejection } from '../../contract/rejections.ts';
+import { Admission } from '../http/admission.ts';
 import { parseStrictly } from '../metrics/strictParser.ts';
 import { createMetrics } from '../registry.ts';
 import { type Store, StoreUnavailableError, type WriteResult } from '../store/store.ts';
@@ -18,7 +19,8 @@ async function post(
   away = false,
 ) {
   // The way of an event only writes.
-  const store = { write } as Store;
+  const keep = () => Promise.reject(new StoreUnavailableError('away'));
+  const store = { write, keep } as unknown as Store;
   const metrics = createMetrics();
   const labels = new Labels({
     known: { model: [], route: [], variant: [], tier: [], backend: [], region: [] },
@@ -28,7 +30,7 @@ async function post(
       return values;
     },
   });
-  const deps: IngestDeps = { store, labels, metrics };
+  const deps: IngestDeps = { store, labels, metrics, admission: new Admission(1) };
   const parsed = parseBody(Buffer.from(lines.join('\n')));
   if (!parsed.ok) throw new Error(parsed.rejection.message);
   const surroundings = { receivedAtMs: EXAMPLE_RECEIVED_MS, traceIds: NO_SOURCES, region: null, carrier: null };
@@ -92,14 +94,14 @@ describe('one post', () => {
     const { outcome, events, rejected } = await post([good('a'), good('b')], () =>
       Promise.reject(new StoreUnavailableError('away')),
     );
-    expect(outcome).toEqual({ kind: 'unavailable' });
+    expect(outcome).toEqual({ kind: 'unavailable', overloaded: false });
     expect(events).toEqual([]);
     expect(rejected).toEqual(['server_timing store_unavailable 2']);
   });
 
   test('a dictionary of labels that is away: the same', async () => {
     const { outcome } = await post([good('a')], durable, true);
-    expect(outcome).toEqual({ kind: 'unavailable' });
+    expect(outcome).toEqual({ kind: 'unavailable', overloaded: false });
   });
 
   test('a fault of our own is not called an outage', async () => {

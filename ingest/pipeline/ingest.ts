@@ -1,6 +1,7 @@
 import type { EventKind } from '../../contract/metrics.ts';
 import type { Rejection, Result } from '../../contract/rejections.ts';
 import type { RejectedEvent } from '../../contract/request.ts';
+import type { Admission } from '../http/admission.ts';
 import type { Metrics } from '../registry.ts';
 import { type Store, StoreUnavailableError } from '../store/store.ts';
 import type { ParsedEvent } from './body.ts';
@@ -12,6 +13,7 @@ export interface IngestDeps {
   readonly store: Store;
   readonly labels: Labels;
   readonly metrics: Metrics;
+  readonly admission: Admission;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface IngestDeps {
  *
  *   parse (body.ts) → validate (validate.ts) → screen labels (labels.ts) → join and store (join.ts, store/) → measure (measure.ts)
  *
- * The store commits before this returns; measuring happens on its commit, sees only the rows, and cannot change the answer.
+ * The store has committed (or has it safe on disk) before this returns; measuring happens on the commit, sees only the rows, and cannot change the answer.
  */
 export async function ingest(
   deps: IngestDeps,
@@ -46,18 +48,30 @@ export async function ingest(
   let accepted = 0;
   if (halves.length > 0) {
     try {
-      const results = await deps.store.write(await deps.labels.screen(halves));
+      const screened = await screen(deps.labels, halves);
+      const results = await (screened === null ? deps.store.keep(halves) : deps.store.write(screened));
       for (const [position, result] of results.entries()) {
         if (result.durable) accepted++;
         else refuse(indexes[position]!, result.rejection);
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      deps.metrics.rejected.inc([kind, 'store_unavailable'], halves.length);
-      return { kind: 'unavailable' };
+      const { overloaded } = error;
+      deps.metrics.rejected.inc([kind, overloaded ? 'overloaded' : 'store_unavailable'], halves.length);
+      return { kind: 'unavailable', overloaded };
     }
     if (accepted > 0) deps.metrics.events.inc([kind], accepted);
     rejected.sort((one, other) => one.index - other.index);
   }
   return { kind: 'done', accepted, rejected };
+}
+
+/** Null: a new word could not be asked for, since the database is away. */
+async function screen(labels: Labels, halves: readonly Half[]): Promise<Half[] | null> {
+  try {
+    return await labels.screen(halves);
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return null;
+    throw error;
+  }
 }

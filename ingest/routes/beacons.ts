@@ -14,7 +14,14 @@ import { type IngestDeps, ingest } from '../pipeline/ingest.ts';
 import { cleanText } from '../pipeline/text.ts';
 import { NO_SOURCES } from '../pipeline/traceKey.ts';
 import { type Surroundings, validateBeacon } from '../pipeline/validate.ts';
-import { answerOutcome, FORBIDDEN_ORIGIN, type HotRoute, NO_SUCH_METHOD, refuserOf } from './hotRoute.ts';
+import {
+  answerOutcome,
+  FORBIDDEN_ORIGIN,
+  type HotRoute,
+  NO_SUCH_METHOD,
+  refuserOf,
+  withAdmission,
+} from './hotRoute.ts';
 
 /** `POST /v1/beacons`: what browsers saw. Public; pages by an allow-list of origins, everybody by a rate. */
 export function beaconsRoute(config: Config, deps: IngestDeps): HotRoute {
@@ -34,22 +41,24 @@ export function beaconsRoute(config: Config, deps: IngestDeps): HotRoute {
     if (waitSeconds > 0) return refuse(RATE_LIMITED, { 'retry-after': String(waitSeconds) });
     const type = checkContentType(request.headers['content-type'], BEACON_TYPES);
     if (!type.ok) return refuse(type.rejection);
-    const body = await readBody(request);
-    if (!body.ok) return refuse(body.rejection);
-    const events = parseBody(body.value);
-    if (!events.ok) return refuse(events.rejection);
-    // The first event was paid for before its body was read.
-    const moreSeconds = events.value.length > 1 ? rate.take(address, events.value.length - 1, 1) : 0;
-    if (moreSeconds > 0) return refuse(RATE_LIMITED, { 'retry-after': String(moreSeconds) });
+    return withAdmission(deps.admission, request, refuse, async () => {
+      const body = await readBody(request);
+      if (!body.ok) return refuse(body.rejection);
+      const events = parseBody(body.value);
+      if (!events.ok) return refuse(events.rejection);
+      // The first event was paid for before its body was read.
+      const moreSeconds = events.value.length > 1 ? rate.take(address, events.value.length - 1, 1) : 0;
+      if (moreSeconds > 0) return refuse(RATE_LIMITED, { 'retry-after': String(moreSeconds) });
 
-    const surroundings: Surroundings = {
-      receivedAtMs,
-      traceIds: events.value.length === 1 ? traceIdSources(request) : NO_SOURCES,
-      region: operatorHeader(request, config.regionHeader),
-      carrier: operatorHeader(request, config.carrierHeader),
-    };
-    const outcome = await ingest(deps, 'beacon', events.value, (value) => validateBeacon(value, surroundings));
-    answerOutcome(response, outcome, origin.headers);
+      const surroundings: Surroundings = {
+        receivedAtMs,
+        traceIds: events.value.length === 1 ? traceIdSources(request) : NO_SOURCES,
+        region: operatorHeader(request, config.regionHeader),
+        carrier: operatorHeader(request, config.carrierHeader),
+      };
+      const outcome = await ingest(deps, 'beacon', events.value, (value) => validateBeacon(value, surroundings));
+      answerOutcome(response, outcome, origin.headers);
+    });
   };
 }
 

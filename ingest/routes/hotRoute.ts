@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { EventKind } from '../../contract/metrics.ts';
 import { type Rejection, reject } from '../../contract/rejections.ts';
 import type { AcceptedAnswer, ErrorAnswer } from '../../contract/request.ts';
+import type { Admission } from '../http/admission.ts';
 import { sendError, sendJson, statusOf } from '../http/answers.ts';
 import type { Outcome } from '../pipeline/outcome.ts';
 import type { Metrics } from '../registry.ts';
@@ -27,6 +28,27 @@ const UNAVAILABLE = reject(
   'store_unavailable',
   'The events could not be made durable; send them again later.',
 ).rejection;
+
+const OVERLOADED = reject(
+  'overloaded',
+  'More is under way than the service can take at once; send the events again later.',
+).rejection;
+
+/** Runs `work` if there is room for the request's body, and refuses it unread otherwise. */
+export async function withAdmission(
+  admission: Admission,
+  request: IncomingMessage,
+  refuse: Refuse,
+  work: () => Promise<void>,
+): Promise<void> {
+  const bytes = admission.enter(request);
+  if (bytes === null) return refuse(OVERLOADED, { 'retry-after': String(RETRY_AFTER_SECONDS) });
+  try {
+    await work();
+  } finally {
+    admission.leave(bytes);
+  }
+}
 
 /** Refuses a whole request, and counts it. */
 export type Refuse = (rejection: Rejection, headers?: OutgoingHttpHeaders) => void;
@@ -63,7 +85,10 @@ function drain(request: IncomingMessage): void {
 /** Answers a post whose events have gone their way. */
 export function answerOutcome(response: ServerResponse, outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {
   if (outcome.kind === 'unavailable') {
-    return sendError(response, UNAVAILABLE, { ...headers, 'retry-after': String(RETRY_AFTER_SECONDS) });
+    return sendError(response, outcome.overloaded ? OVERLOADED : UNAVAILABLE, {
+      ...headers,
+      'retry-after': String(RETRY_AFTER_SECONDS),
+    });
   }
   const { accepted, rejected } = outcome;
   const first = rejected[0];

@@ -8,7 +8,7 @@ import { readBody } from '../http/readBody.ts';
 import type { ParsedEvent } from '../pipeline/body.ts';
 import type { Half } from '../pipeline/half.ts';
 import { type IngestDeps, ingest } from '../pipeline/ingest.ts';
-import { answerOutcome, type HotRoute, NO_SUCH_METHOD, refuserOf, UNAUTHORIZED } from './hotRoute.ts';
+import { answerOutcome, type HotRoute, NO_SUCH_METHOD, refuserOf, UNAUTHORIZED, withAdmission } from './hotRoute.ts';
 
 /** What differs between the addresses that take events with a write token. */
 export interface WriteRoute {
@@ -32,10 +32,12 @@ export function writeRoute(config: Config, deps: IngestDeps, route: WriteRoute):
     const refuse = refuserOf(request, response, deps.metrics, route.kind);
     if (request.method !== 'POST') return refuse(NO_SUCH_METHOD, { allow: 'POST' });
     if (!hasToken(request)) return refuse(UNAUTHORIZED, { 'www-authenticate': 'Bearer' });
-    const events = await route.read(request);
-    if (!events.ok) return refuse(events.rejection);
-    const validate = route.validator(request, events.value, receivedAtMs);
-    answer(response, await ingest(deps, route.kind, events.value, validate));
+    return withAdmission(deps.admission, request, refuse, async () => {
+      const events = await route.read(request);
+      if (!events.ok) return refuse(events.rejection);
+      const validate = route.validator(request, events.value, receivedAtMs);
+      answer(response, await ingest(deps, route.kind, events.value, validate));
+    });
   };
 }
 

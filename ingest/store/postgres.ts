@@ -9,7 +9,7 @@ import { ensurePartitions } from './partitions.ts';
 import { RollupCells } from './rollupCells.ts';
 import { classify } from './sqlState.ts';
 import type { Statements } from './statements.ts';
-import { type OnCommitted, type Store, StoreUnavailableError, type WriteResult } from './store.ts';
+import { type OnCommitted, type Readiness, type Store, StoreUnavailableError, type WriteResult } from './store.ts';
 import { UnknownCommits } from './unknownCommits.ts';
 
 /** Halves of one flush: enough for a full batch to pay, few enough that nobody waits long behind them. */
@@ -20,6 +20,9 @@ const MAX_WAITING = 20_000;
 const GIVE_UP_MS = 3_000;
 const RETRY_DELAY_MS = 50;
 const RECONNECT_DELAY_MS = 250;
+/** A flush that has taken so long stands still: those who wait are better served elsewhere. */
+const STALLED_AFTER_MS = 1_500;
+const LOOK_FOR_STALLS_EVERY_MS = 250;
 /** A row is read in a millisecond; whoever asks should soon hear that nobody knows. */
 const READ_TIMEOUT_MS = 5_000;
 const PING_TIMEOUT_MS = 2_000;
@@ -50,7 +53,9 @@ interface Waiting {
 /** A connection of its own, which is replaced when it breaks. */
 interface Writer {
   client: pg.Client | null;
-  busy: boolean;
+  /** What it is committing, and since when; null when it is idle. */
+  batch: readonly Waiting[] | null;
+  busySinceMs: number;
 }
 
 /**
@@ -69,11 +74,14 @@ export class PostgresStore implements Store {
   #probe: NodeJS.Timeout | undefined;
   #probing: Promise<void> | undefined;
   #idle: (() => void) | undefined;
+  readonly #stallWatch: NodeJS.Timeout;
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options;
     this.#rollupCells = new RollupCells(options.pool);
-    this.#writers = Array.from({ length: options.writers ?? 2 }, () => ({ client: null, busy: false }));
+    this.#writers = Array.from({ length: options.writers ?? 2 }, () => ({ client: null, batch: null, busySinceMs: 0 }));
+    this.#stallWatch = setInterval(() => this.#lookForStalls(), LOOK_FOR_STALLS_EVERY_MS);
+    this.#stallWatch.unref();
     this.#unknown = new UnknownCommits((changes) => {
       for (const { before, after } of changes) options.onCommitted(before, after);
     });
@@ -81,12 +89,17 @@ export class PostgresStore implements Store {
     options.metrics.waitingEvents.set([], 0);
   }
 
-  async ready(): Promise<boolean> {
-    if (this.#down || this.#closed) return false;
+  /** PostgreSQL did not answer last; a look-out tells when it does again. */
+  get isAway(): boolean {
+    return this.#down || this.#closed;
+  }
+
+  async ready(): Promise<Readiness> {
+    if (this.isAway) return null;
     // Without traffic nothing else would notice that the database has gone.
     return this.#options.pool.query({ text: 'SELECT 1', query_timeout: PING_TIMEOUT_MS } as pg.QueryConfig).then(
-      () => true,
-      () => false,
+      () => 'database' as const,
+      () => null,
     );
   }
 
@@ -94,13 +107,17 @@ export class PostgresStore implements Store {
     if (this.#closed) return Promise.reject(new StoreUnavailableError('the service is stopping'));
     if (this.#down) return Promise.reject(new StoreUnavailableError('PostgreSQL is away'));
     if (this.#waiting.length + halves.length > MAX_WAITING) {
-      return Promise.reject(new StoreUnavailableError('too many events are waiting to be committed'));
+      return Promise.reject(new StoreUnavailableError('too many events are waiting', { overloaded: true }));
     }
     const results = halves.map(
       (half) => new Promise<WriteResult>((settle, fail) => this.#waiting.push({ half, settle, fail })),
     );
     this.#pump();
     return Promise.all(results);
+  }
+
+  keep(): Promise<WriteResult[]> {
+    return Promise.reject(new StoreUnavailableError('PostgreSQL is away'));
   }
 
   async read(traceId: string): Promise<RequestRow | null> {
@@ -119,8 +136,9 @@ export class PostgresStore implements Store {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#probe);
+    clearInterval(this.#stallWatch);
     await this.#probing;
-    if (this.#waiting.length > 0 || this.#writers.some((writer) => writer.busy)) {
+    if (this.#waiting.length > 0 || this.#writers.some((writer) => writer.batch !== null)) {
       const cut = setTimeout(() => {
         this.#cut = true;
         for (const writer of this.#writers) void this.#disconnect(writer);
@@ -136,13 +154,14 @@ export class PostgresStore implements Store {
   #pump(): void {
     for (const writer of this.#writers) {
       if (this.#waiting.length === 0) break;
-      if (writer.busy) continue;
+      if (writer.batch !== null) continue;
       const batch = this.#waiting.splice(0, MAX_FLUSH);
-      writer.busy = true;
+      writer.batch = batch;
+      writer.busySinceMs = Date.now();
       void this.#run(writer, batch).finally(() => {
-        writer.busy = false;
+        writer.batch = null;
         this.#pump();
-        if (this.#waiting.length === 0 && this.#writers.every((each) => !each.busy)) this.#idle?.();
+        if (this.#waiting.length === 0 && this.#writers.every((each) => each.batch === null)) this.#idle?.();
       });
     }
     this.#options.metrics.waitingEvents.set([], this.#waiting.length);
@@ -152,9 +171,21 @@ export class PostgresStore implements Store {
     try {
       await this.#commit(writer, batch);
     } catch (error) {
-      this.#markDown(error);
-      const unavailable = new StoreUnavailableError('PostgreSQL is away', { cause: error });
-      for (const waiting of [...batch, ...this.#waiting.splice(0)]) waiting.fail(unavailable);
+      this.#giveUp(batch, error);
+    }
+  }
+
+  #giveUp(batch: readonly Waiting[], error: unknown): void {
+    this.#markDown(error);
+    const unavailable = new StoreUnavailableError('PostgreSQL is away', { cause: error });
+    for (const waiting of [...batch, ...this.#waiting.splice(0)]) waiting.fail(unavailable);
+  }
+
+  /** Those of a flush that stands still are told; it may yet commit, and what it did is then counted as of any other. */
+  #lookForStalls(): void {
+    const since = Date.now() - STALLED_AFTER_MS;
+    for (const { batch, busySinceMs } of this.#writers) {
+      if (batch !== null && busySinceMs < since) this.#giveUp(batch, new Error('a flush stands still'));
     }
   }
 
@@ -221,7 +252,7 @@ export class PostgresStore implements Store {
     if (this.#down || this.#closed) return;
     this.#down = true;
     this.#options.metrics.storeUp.set([], 0);
-    this.#options.log.error('PostgreSQL is away: events are refused with 503 until it is back', { error });
+    this.#options.log.error('PostgreSQL is away', { error });
     this.#scheduleProbe();
   }
 

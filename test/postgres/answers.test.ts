@@ -261,7 +261,7 @@ describe('reading', () => {
     for (const url of [service.publicUrl, service.adminUrl]) {
       const at = (path: string) => fetch(url + path).then(async (answer) => [answer.status, await answer.json()]);
       expect(await at('/healthz')).toEqual([200, { alive: true }]);
-      expect(await at('/readyz')).toEqual([200, { ready: true }]);
+      expect(await at('/readyz')).toEqual([200, { ready: true, spooling: false }]);
     }
     expect(await (await fetch(`${service.adminUrl}/metrics`)).text()).toContain('# TYPE ttft_seconds histogram');
     const open = await fetch(`${service.adminUrl}/metrics`, { headers: { accept: 'application/openmetrics-text' } });

@@ -12,6 +12,8 @@ import { scrape } from './serviceMetrics.ts';
 import { type DatabaseProxy, openProxy } from './serviceProxy.ts';
 import { until } from './serviceWait.ts';
 
+const WITHOUT_SPOOL = { SPOOL_MAX_BYTES: '0' };
+
 let cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.reverse()) await clean();
@@ -24,7 +26,7 @@ async function openBehindProxy(): Promise<{ service: RunningService; proxy: Data
   cleanups.push(() => database.drop());
   const proxy = await openProxy(database.url);
   cleanups.push(() => proxy.close());
-  const service = await openService({ databaseUrl: proxy.url });
+  const service = await openService({ databaseUrl: proxy.url, env: WITHOUT_SPOOL });
   cleanups.push(() => service.stop());
   return { service, proxy, database };
 }
@@ -67,18 +69,18 @@ describe('PostgreSQL that refuses', () => {
     const { service, proxy, database } = await openBehindProxy();
     const [known, kept] = [traceId(), traceId()];
     await service.postTimings(serverRecord({ trace_id: known }));
-    expect(await readiness(service)).toEqual([200, { ready: true }]);
+    expect(await readiness(service)).toEqual([200, { ready: true, spooling: false }]);
 
     await proxy.set('refuse');
     // Nobody has written yet.
-    expect(await readiness(service)).toEqual([503, { ready: false }]);
+    expect(await readiness(service)).toEqual([503, { ready: false, spooling: false }]);
     const began = performance.now();
     expectUnavailable(await service.postTimings(serverRecord({ trace_id: kept })));
     expect(performance.now() - began).toBeLessThan(6_000);
     expectUnavailable(await service.postTimings(serverRecord({ trace_id: kept, model: 'a model nobody knew' })));
     expectUnavailable(await service.postBeacons(beacon({ trace_id: kept })));
     for (const key of [known, traceId()]) expectUnavailable(await service.read(key));
-    expect(await readiness(service)).toEqual([503, { ready: false }]);
+    expect(await readiness(service)).toEqual([503, { ready: false, spooling: false }]);
     expect((await service.send('/healthz', { method: 'GET' })).status).toBe(200);
     const metrics = await scrape(service);
     expect(metrics.sum('firsttoken_store_up')).toBe(0);
@@ -120,7 +122,7 @@ test('PostgreSQL that falls silent: 503 within 10 s each, and well again by itse
   ]);
   for (const answer of answers) expectUnavailable(answer);
   expect(performance.now() - began).toBeLessThan(10_000);
-  expect(await readiness(service)).toEqual([503, { ready: false }]);
+  expect(await readiness(service)).toEqual([503, { ready: false, spooling: false }]);
   await proxy.set('open');
   await until('readiness', async () => (await readiness(service))[0] === 200, 10_000);
   const next = traceId();
@@ -205,7 +207,7 @@ test.each(['stopped', 'killed'] as const)('a server that is %s under load and st
   let server: EmbeddedPostgres = await startEmbedded({ dataDir });
   cleanups.push(() => server.stop());
   const { port } = server;
-  const service = await openService({ databaseUrl: server.url });
+  const service = await openService({ databaseUrl: server.url, env: WITHOUT_SPOOL });
   cleanups.push(() => service.stop());
   const posts = startLoad(service.publicUrl, 4);
   await until('posts', () => posts.acknowledged.length > 100);

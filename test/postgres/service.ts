@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import pg from 'pg';
 import { readConfig } from '../../ingest/config.ts';
 import { createLog } from '../../ingest/log.ts';
@@ -38,7 +41,10 @@ export interface ServiceOptions {
 export async function openService({ env = {}, now, databaseUrl }: ServiceOptions = {}): Promise<RunningService> {
   const database = databaseUrl === undefined ? await createDatabase() : null;
   const log: LogLine[] = [];
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'firsttoken-service-'));
+  const clean = () => rm(dataDir, { recursive: true, force: true });
   const config = readConfig({
+    DATA_DIR: dataDir,
     PORT: '0',
     ADMIN_PORT: '0',
     DATABASE_URL: databaseUrl ?? database!.url,
@@ -52,25 +58,26 @@ export async function openService({ env = {}, now, databaseUrl }: ServiceOptions
     service = await startService(config, createLog('debug', write), now);
   } catch (error) {
     await database?.drop();
+    await clean();
     throw error;
   }
-  const path = (at: string) => `${service.publicUrl}${at}`;
+  const url = (at: string) => `${service.publicUrl}${at}`;
   return {
     ...service,
     log,
-    send: (at, sent) => send(path(at), sent),
+    send: (at, sent) => send(url(at), sent),
     postTimings: (...events) =>
-      send(path('/v1/server-timings'), {
+      send(url('/v1/server-timings'), {
         headers: { ...AUTHORIZED, 'content-type': 'application/x-ndjson' },
         body: ndjson(events),
       }),
     postBeacons: (...events) =>
-      send(path('/v1/beacons'), { headers: { 'content-type': 'text/plain;charset=UTF-8' }, body: ndjson(events) }),
-    read: (traceId) =>
-      send(path(`/v1/requests/${encodeURIComponent(traceId)}`), { method: 'GET', headers: AUTHORIZED }),
+      send(url('/v1/beacons'), { headers: { 'content-type': 'text/plain;charset=UTF-8' }, body: ndjson(events) }),
+    read: (traceId) => send(url(`/v1/requests/${encodeURIComponent(traceId)}`), { method: 'GET', headers: AUTHORIZED }),
     async stop() {
       await service.stop();
       await database?.drop();
+      await clean();
     },
   };
 }

@@ -20,11 +20,17 @@ export interface ServiceProcess {
   readonly exited: Promise<number | null>;
 }
 
-/** @param env on top of free ports; nothing else of this process's environment is passed on but PATH */
+/** @param env on top of free ports, and no spool without a DATA_DIR; nothing else of this process's environment is passed on but PATH */
 export function spawnService(env: NodeJS.ProcessEnv): ServiceProcess {
   const child = spawn(process.execPath, ['--import', 'tsx', 'ingest/main.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], PORT: '0', ADMIN_PORT: '0', ...env },
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      ADMIN_PORT: '0',
+      ...(env['DATA_DIR'] ? {} : { SPOOL_MAX_BYTES: '0' }),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log: LogLine[] = [];
