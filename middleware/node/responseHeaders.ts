@@ -31,22 +31,26 @@ const READ: ReadonlyMap<string, keyof StartHeaders> = new Map([
 ]);
 const READ_LENGTHS: ReadonlySet<number> = new Set([...READ.keys()].map(({ length }) => length));
 
-/** The headers that are of interest of a response that starts with these arguments, the first value of each. */
-export function readStart(res: ServerResponse, args: WriteHeadArguments): StartHeaders {
-  const found: StartHeaders = { contentType: '', contentEncoding: '', contentLength: '', traceId: '' };
-  const take = (name: unknown, value: unknown): void => {
-    const field = typeof name === 'string' && READ_LENGTHS.has(name.length) ? READ.get(name.toLowerCase()) : undefined;
-    if (field && found[field] === '' && value != null) found[field] = String(value);
-  };
+/**
+ * Reads the headers that are of interest of a response that starts with these arguments, the first value of each.
+ *
+ * @param found whose fields are set, from empty
+ */
+export function readStart(res: ServerResponse, args: WriteHeadArguments, found: StartHeaders): void {
   const headers = headersOf(args);
   if (headers) {
-    if (!Array.isArray(headers))
-      for (const name of Object.keys(headers)) take(name, (headers as OutgoingHttpHeaders)[name]);
-    else if (isPairs(headers)) for (const [name, value] of headers) take(name, value);
-    else for (let at = 0; at < headers.length; at += 2) take(headers[at], headers[at + 1]);
+    if (!Array.isArray(headers)) {
+      for (const name of Object.keys(headers)) take(found, name, (headers as OutgoingHttpHeaders)[name]);
+    } else if (isPairs(headers)) for (const [name, value] of headers) take(found, name, value);
+    else for (let at = 0; at < headers.length; at += 2) take(found, headers[at], headers[at + 1]);
   }
   for (const [name, field] of READ) if (found[field] === '') found[field] = String(res.getHeader(name) ?? '');
-  return found;
+}
+
+function take(found: StartHeaders, name: unknown, value: unknown): void {
+  if (typeof name !== 'string' || !READ_LENGTHS.has(name.length) || value == null) return;
+  const field = READ.get(name.toLowerCase());
+  if (field && found[field] === '') found[field] = String(value);
 }
 
 /** Headers to add, by name. */
@@ -74,10 +78,9 @@ export function withHeaders(args: WriteHeadArguments, added: AddedHeaders): Writ
 /** Undefined where Node will refuse the headers. */
 function joined(headers: WriteHeadHeaders | undefined, added: AddedHeaders): WriteHeadHeaders | undefined {
   if (!Array.isArray(headers)) {
-    const merged: OutgoingHttpHeaders = { ...(headers as OutgoingHttpHeaders | undefined) };
-    for (const name of Object.keys(merged)) if (isAdded(name, added)) delete merged[name];
-    merged['X-Timing-Trace'] = added['X-Timing-Trace'];
-    if (added['X-Trace-ID'] !== undefined) merged['X-Trace-ID'] = added['X-Trace-ID'];
+    // Not spread, which V8 does ten times as slowly for objects of ever other shapes.
+    const merged: OutgoingHttpHeaders = Object.assign({}, headers as OutgoingHttpHeaders | undefined, added);
+    for (const name in headers) if (isAdded(name, added) && !Object.hasOwn(added, name)) delete merged[name];
     return merged;
   }
   if (isPairs(headers)) return [...headers.filter(([name]) => !isAdded(name, added)), ...Object.entries(added)];

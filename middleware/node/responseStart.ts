@@ -82,6 +82,15 @@ export class ResponseStart {
   }
 
   #describe(args: WriteHeadArguments): Description {
-    return { method: this.#req.method, status: Number(args[0]), ...readStart(this.#res, args) };
+    const found = {
+      method: this.#req.method,
+      status: Number(args[0]),
+      contentType: '',
+      contentEncoding: '',
+      contentLength: '',
+      traceId: '',
+    };
+    readStart(this.#res, args, found);
+    return found;
   }
 }

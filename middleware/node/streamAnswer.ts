@@ -117,7 +117,7 @@ export class StreamAnswer implements AnswerReader {
       warnOfError('option_failed', error);
     }
     this.#seen ||= facts?.token === true;
-    if (facts?.usage) this.#usage = { ...this.#usage, ...facts.usage };
+    if (facts?.usage) this.#usage = Object.assign({}, this.#usage, facts.usage);
   }
 
   #readSimple(chunk: string | Uint8Array): boolean {
