@@ -13,16 +13,16 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: [
             '{commandLine,contract,ingest,middleware,browser,dashboards,demo,doctor,openapi,setup}/**/*.test.ts',
-            'test/{chaos,commandLine,docs}/**/*.test.ts',
+            'test/{chaos,commandLine,docs,fuzz}/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', 'test/docs/running*.test.ts'],
+          exclude: ['**/node_modules/**', 'test/docs/running*.test.ts', 'test/fuzz/endpoints.test.ts'],
         },
       },
       {
         test: {
           name: 'postgres',
           sequence: { groupOrder: 1 },
-          include: ['test/postgres/**/*.test.ts', 'test/docs/running*.test.ts'],
+          include: ['test/postgres/**/*.test.ts', 'test/docs/running*.test.ts', 'test/fuzz/endpoints.test.ts'],
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,

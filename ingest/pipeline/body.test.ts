@@ -105,3 +105,12 @@ test('lines keep their order and index, whatever blank and bad ones stand betwee
     }),
   );
 });
+
+test('of a million lines no more are looked at than there may be events, whatever their bytes', () => {
+  const lines = (line: string) => Buffer.from(line.repeat(500_000), 'latin1');
+  expect(eventsOf(lines('1\n'))).toBe('too_many_events');
+  const { user } = process.cpuUsage();
+  expect(eventsOf(lines('\xff\n'))).toBe('too_many_events');
+  // Splitting all of them first took a quarter of a second.
+  expect(process.cpuUsage().user - user).toBeLessThan(150_000);
+});

@@ -14,7 +14,7 @@ const NEWLINE = 0x0a;
  * @returns the events in order, or `malformed_json` for a body that is no JSON at all, or `too_many_events`
  */
 export function parseBody(body: Buffer): Result<ParsedEvent[]> {
-  if (!isUtf8(body)) return parseLines(splitBytes(body));
+  if (!isUtf8(body)) return parseLines(linesOfBytes(body));
   const text = body.toString('utf8').replace(/^\uFEFF/, '');
   const firstBreak = text.indexOf('\n');
   // Trying the first line tells NDJSON from one pretty-printed value, and costs a batch nothing.
@@ -25,7 +25,7 @@ export function parseBody(body: Buffer): Result<ParsedEvent[]> {
     if (whole !== undefined) return Array.isArray(whole.value) ? eventsOf(whole.value) : accept([whole]);
     if (firstBreak < 0) return MALFORMED;
   }
-  return parseLines(text.split('\n'));
+  return parseLines(linesOf(text));
 }
 
 function eventsOf(values: readonly unknown[]): Result<ParsedEvent[]> {
@@ -34,10 +34,10 @@ function eventsOf(values: readonly unknown[]): Result<ParsedEvent[]> {
 }
 
 /** A line that is not UTF-8 comes as null. */
-function parseLines(lines: readonly (string | null)[]): Result<ParsedEvent[]> {
+function parseLines(lines: Iterable<string | null>): Result<ParsedEvent[]> {
   const events: ParsedEvent[] = [];
   for (const line of lines) {
-    if (line !== null && BLANK.test(line)) continue;
+    if (line === '' || (line !== null && BLANK.test(line))) continue;
     if (events.length === MAX_EVENTS) return TOO_MANY;
     events.push((line === null ? undefined : parseJson(line)) ?? MALFORMED);
   }
@@ -46,16 +46,24 @@ function parseLines(lines: readonly (string | null)[]): Result<ParsedEvent[]> {
 
 const BLANK = /^\s*$/;
 
-function splitBytes(body: Buffer): (string | null)[] {
-  const lines: (string | null)[] = [];
+/** One after the other: a body can have a million lines, of which no more are looked at than there may be events. */
+function* linesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf('\n', start);
+    const end = found < 0 ? text.length : found;
+    yield text.slice(start, end);
+    start = end + 1;
+  }
+}
+
+function* linesOfBytes(body: Buffer): Generator<string | null> {
   for (let start = 0; start < body.length; ) {
     const found = body.indexOf(NEWLINE, start);
     const end = found < 0 ? body.length : found;
     const line = body.subarray(start, end);
-    lines.push(isUtf8(line) ? line.toString('utf8') : null);
+    yield isUtf8(line) ? line.toString('utf8') : null;
     start = end + 1;
   }
-  return lines;
 }
 
 function parseJson(text: string): { value: unknown } | undefined {

@@ -34,6 +34,8 @@ export class Replica {
   readonly incarnations: Incarnation[] = [];
   readonly #options: ReplicaOptions;
   #process: ServiceProcess | null = null;
+  /** It has said that it is ready: from then on it listens to signals. */
+  #isReady = false;
   #wanted = true;
   #expectedEnd = false;
   #running: Promise<void> | null = null;
@@ -91,6 +93,7 @@ export class Replica {
     const leaving = this.#process;
     if (leaving === null) return;
     this.#expectedEnd = true;
+    const wasReady = this.#isReady;
     leaving.child.kill('SIGTERM');
     const impatience = setTimeout(() => {
       this.#options.onViolation('a stop took longer than 15 s');
@@ -98,7 +101,8 @@ export class Replica {
     }, STOP_PATIENCE_MS);
     const code = await leaving.exited;
     clearTimeout(impatience);
-    if (code !== 0) this.#options.onViolation(`a stop ended with ${code === null ? 'a signal' : `code ${code}`}`);
+    if (wasReady && code !== 0)
+      this.#options.onViolation(`a stop ended with ${code === null ? 'a signal' : `code ${code}`}`);
   }
 
   async return(): Promise<void> {
@@ -144,9 +148,11 @@ export class Replica {
         () => true,
         () => false,
       );
+      this.#isReady = ready;
       if (ready) this.incarnations.push(new Incarnation(this.name, current.child.pid!));
       const code = await current.exited;
       this.#process = null;
+      this.#isReady = false;
       this.#judge(current, ready, code);
       this.#count(current.log);
       if (this.#wanted) await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS));
