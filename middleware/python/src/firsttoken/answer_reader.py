@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 
 from .sse import SseEvent, SseReader
@@ -10,6 +11,9 @@ from .tokens import TOKEN_PRESETS, EngineTimes, TokenPreset, TokenUsage
 from .trouble import guarded
 
 _EVENT_STREAM = re.compile(rb"text/event-stream\b", re.IGNORECASE)
+#: Chunks that are kept to be searched at the end. A longer one is searched at once: no stream holds much memory.
+_LAST_CHUNKS = 32
+MAX_KEPT_BYTES = 16_384
 
 
 class AnswerReader:
@@ -34,14 +38,17 @@ class AnswerReader:
         self._counts_first_byte = is_answer and not is_stream
         self._stream = SseReader(self._on_event) if is_answer and is_stream and is_plain_text else None
         self._preset = preset
-        # After the first token only the usage is of interest; parsing all other events would cost the app time. Where
-        # an app's own function finds its usage is unknown.
+        # After the first token only the usage is of interest, which every API sends with its last events, and looking
+        # for it in each chunk would cost the app time. Where an app's own function finds its usage is unknown.
         self._is_ours = preset in TOKEN_PRESETS.values()
+        self._kept: deque[bytes] = deque(maxlen=_LAST_CHUNKS)
         self.token_seen = False
         self.usage: TokenUsage = {}
         self.engine: EngineTimes | None = None
         #: Whether chunks after the first token can still tell something.
         self.goes_on = self._stream is not None
+        #: Takes a chunk after the first token in place of :meth:`read_on`, where that is a quick thing to do.
+        self.keep = self._kept.append if self.goes_on and self._is_ours else None
 
     def read(self, chunk: bytes | bytearray | memoryview) -> bool:
         """Takes the next non-empty chunk. Returns whether a token was seen up to here."""
@@ -52,11 +59,25 @@ class AnswerReader:
         return self.token_seen
 
     def read_on(self, chunk: bytes | bytearray | memoryview) -> None:
-        """The same after the first token, when most chunks are whole events of no more interest."""
-        stream, text = self._stream, bytes(chunk)
-        if stream is None or (
-            self._is_ours and stream.between_events and text[-2:] == b"\n\n" and b"usage" not in text
-        ):
+        """The same after the first token. What can change later, or takes much memory, is not kept but read now."""
+        if self._stream is None:
+            return
+        if self._is_ours and type(chunk) is bytes and len(chunk) <= MAX_KEPT_BYTES:
+            self._kept.append(chunk)
+            return
+        self._read_kept()
+        self._stream.push(bytes(chunk))
+
+    def finish(self) -> None:
+        """The body is over: ``usage`` and ``engine`` have what it told."""
+        self._read_kept()
+
+    def _read_kept(self) -> None:
+        """What stands half-read at its beginning is no field that has a name, or no JSON that parses."""
+        text = b"".join(self._kept)
+        self._kept.clear()
+        stream = self._stream
+        if stream is None or (stream.between_events and text[-2:] == b"\n\n" and b"usage" not in text):
             return
         stream.push(text)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable
 from typing import Callable
 
-from .answer_reader import AnswerReader
+from .answer_reader import MAX_KEPT_BYTES, AnswerReader
 from .asgi import Message, Scope, Send
 from .request_facts import RequestFacts
 from .stamps import now_ns
@@ -51,9 +52,21 @@ class ResponseWatch:
         self._closed = False
         # The start has left and nothing is to be stamped any more.
         self._passing = False
+        # Takes the chunks of then.
+        self._keep: Callable[[bytes], None] | None = None
 
-    async def send(self, message: Message) -> None:
+    def send(self, message: Message) -> Awaitable[None]:
         """What the app calls in place of the server's ``send``."""
+        keep = self._keep
+        if keep is not None and message["type"] == _BODY and message.get("more_body", False):
+            # Nearly all chunks: there is nothing to stamp any more, and no coroutine of ours in the way.
+            body = message.get("body", b"")
+            if type(body) is bytes and len(body) <= MAX_KEPT_BYTES:
+                keep(body)
+                return self._forward(message)
+        return self._send(message)
+
+    async def _send(self, message: Message) -> None:
         if self._passing and message["type"] == _BODY:
             await self._pass_on(message)
             return
@@ -102,9 +115,11 @@ class ResponseWatch:
         if self._closed:
             return
         self._closed = True
-        if self._answer is not None:
-            self._facts.usage = self._answer.usage
-            self._facts.engine = self._answer.engine
+        answer, self._keep = self._answer, None
+        if answer is not None:
+            guarded("internal", answer.finish)
+            self._facts.usage = answer.usage
+            self._facts.engine = answer.engine
         self._on_closed(self._status)
 
     def _take_start(self, message: Message) -> bool:
@@ -157,6 +172,7 @@ class ResponseWatch:
         if bears_token:
             self._facts.stamps.end("send")
             self._passing = True
+            self._keep = None if answer is None or self._closed else answer.keep
         if kind == _BODY and not message.get("more_body", False) and self._status is not None:
             self.close()
 

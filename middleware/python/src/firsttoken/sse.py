@@ -52,6 +52,11 @@ class SseReader:
         """Takes the next bytes; calls ``on_event`` for each event that they complete, before it returns."""
         if not chunk:
             return
+        if self.between_events and self._is_one_simple_event(chunk):
+            self._first_line = self._after_cr = False
+            value = chunk[6:-2] if chunk[5:6] == b" " else chunk[5:-2]
+            self._on_event(SseEvent("message", value.decode("utf-8", "replace"), self._id))
+            return
         start = 1 if self._after_cr and chunk.startswith(b"\n") else 0
         self._after_cr = chunk.endswith(b"\r")
         for found in _LINE_END.finditer(chunk, start):
@@ -60,6 +65,16 @@ class SseReader:
             start = found.end()
         self._append(chunk[start:])
         self.between_events = not (self._line or self._data is not None or self._event or self._oversize)
+
+    def _is_one_simple_event(self, chunk: bytes) -> bool:
+        """One event of one ``data`` line: most streams are written so, and it is many times as fast to read."""
+        return (
+            chunk.startswith(b"data:")
+            and chunk.endswith(b"\n\n")
+            and chunk.count(b"\n") == 2
+            and b"\r" not in chunk
+            and len(chunk) <= self._max_event_bytes
+        )
 
     def end(self) -> None:
         """The stream is over: what stands half-read is discarded, as the standard says."""

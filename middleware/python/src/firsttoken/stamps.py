@@ -20,18 +20,20 @@ now_ns = time.perf_counter_ns
 class Stamps:
     """A stamp not taken is 0; none is ever made up. Safe to use from several threads."""
 
-    __slots__ = ("_lock", "_taken_ns")
+    __slots__ = ("_last", "_lock", "_taken_ns")
 
     def __init__(self, entered_at_ns: int | None = None) -> None:
         """Takes t0: the request enters the server."""
         self._taken_ns = [now_ns() if entered_at_ns is None else entered_at_ns, 0, 0, 0, 0, 0, 0]
+        self._last = 0
         # An endpoint in a worker thread marks while the event loop sends.
         self._lock = threading.Lock()
 
     def end(self, stage: StampedStage, at_ns: int | None = None) -> bool:
         """Takes the stamp that ends ``stage``, once.
 
-        Refused when a later one is taken already or an earlier one lies after it: the stamps of a trace never fall.
+        Refused when it or a later one is taken already, or when the last one lies after it: the stamps of a trace
+        never fall.
 
         Returns:
             Whether it was taken.
@@ -39,9 +41,10 @@ class Stamps:
         position = _POSITIONS[stage]
         with self._lock:
             ended_at_ns = now_ns() if at_ns is None else at_ns
-            if any(self._taken_ns[position:]) or max(self._taken_ns) > ended_at_ns:
+            if position <= self._last or self._taken_ns[self._last] > ended_at_ns:
                 return False
             self._taken_ns[position] = ended_at_ns
+            self._last = position
             return True
 
     def __str__(self) -> str:

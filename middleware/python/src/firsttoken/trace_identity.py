@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from .asgi import Scope
-from .trace_id import parse_traceparent, trace_key
+from .trace_id import Traceparent, parse_traceparent, trace_key
 
 
 class TraceIdentity(NamedTuple):
@@ -31,19 +31,25 @@ def identify(scope: Scope) -> TraceIdentity:
     headers = _only_headers(scope)
     header = headers.get(b"traceparent")
     parent = None if header is None else parse_traceparent(header)
-    sources: tuple[Callable[[], str | None], ...] = (
-        lambda: headers.get(b"x-trace-id"),
-        lambda: None if parent is None else parent.trace_id,
-        lambda: headers.get(b"x-request-id"),
-        lambda: _only_query_parameter(scope),
+    return (
+        _identity(headers.get(b"x-trace-id"), parent)
+        or _identity(None if parent is None else parent.trace_id, parent)
+        or _identity(headers.get(b"x-request-id"), parent)
+        or _identity(_only_query_parameter(scope), parent)
+        or _new_identity()
     )
-    for source in sources:
-        given = source()
-        key = None if given is None else trace_key(given)
-        if given is not None and key is not None:
-            # A parent of another trace would leave the span without one.
-            of_parent = parent is not None and parent.trace_id == key
-            return TraceIdentity(given, key, parent.parent_id if parent and of_parent else None)
+
+
+def _identity(given: str | None, parent: Traceparent | None) -> TraceIdentity | None:
+    key = None if given is None else trace_key(given)
+    if given is None or key is None:
+        return None
+    # A parent of another trace would leave the span without one.
+    of_parent = parent is not None and parent.trace_id == key
+    return TraceIdentity(given, key, parent.parent_id if parent and of_parent else None)
+
+
+def _new_identity() -> TraceIdentity:
     key = secrets.token_hex(16)
     return TraceIdentity(key, key, None)
 
