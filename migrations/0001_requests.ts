@@ -149,7 +149,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const [object, text] of COMMENTS)
     await sql`${sql.raw(`COMMENT ON ${object} IS '${text.replaceAll("'", "''")}'`)}`.execute(db);
 
-  // The role that dashboards read with. Whoever may not create roles (a managed database) is told how in docs/install.md.
+  // The role that dashboards read with: these relations, and not what else may be in the schema. Whoever may not create roles (a managed database) is told how in docs/install.md.
   await sql`
     DO $$ BEGIN
       IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'grafana_reader') THEN
@@ -163,7 +163,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     DO $$ BEGIN
       IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'grafana_reader') THEN
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO grafana_reader', current_schema());
-        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO grafana_reader', current_schema());
+        GRANT SELECT ON requests, request_arrivals, request_stages, label_values TO grafana_reader;
         EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA %I GRANT SELECT ON TABLES TO grafana_reader', current_schema());
       END IF;
     END $$`.execute(db);

@@ -21,7 +21,7 @@ export interface Statements {
   readonly read: string;
   /** $1: keys, $2: seconds that a request waits. Unsettled rows that nobody else is settling. */
   readonly findDue: string;
-  /** $1: seconds that a request waits, $2: most rows. Unsettled rows that a stopped process left behind. */
+  /** $1: seconds that a request waits, $2: most rows, $3: seconds back to the start of the oldest. Unsettled rows that a stopped process left behind. */
   readonly findOrphans: string;
 }
 
@@ -61,7 +61,8 @@ export function createStatements(now = 'now()'): Statements {
         AND NOT r.settled AND r.updated_at <= ${now} - make_interval(secs => $2)
       ORDER BY r.trace_id, r.day FOR UPDATE OF r SKIP LOCKED`,
     findOrphans: `SELECT ${SELECT_ROW} FROM requests r
-      WHERE r.day >= ${today} - 1 AND NOT r.settled AND r.updated_at <= ${now} - make_interval(secs => $1)
+      WHERE r.day >= ${today} - 1 AND r.started_at >= ${now} - make_interval(secs => $3)
+        AND NOT r.settled AND r.updated_at <= ${now} - make_interval(secs => $1)
       LIMIT $2 FOR UPDATE OF r SKIP LOCKED`,
   };
 }

@@ -24,7 +24,7 @@ export class UnknownCommits {
   }
 
   /** Asks what became of them; those still in progress on the server stay. @throws when the connection does not answer */
-  async settle(client: pg.Client): Promise<void> {
+  async settle(client: pg.ClientBase): Promise<void> {
     const asked = this.#waiting;
     this.#waiting = [];
     for (const [position, lost] of asked.entries()) {
@@ -40,7 +40,7 @@ export class UnknownCommits {
   }
 }
 
-async function statusOf(client: pg.Client, xid: string): Promise<string | null> {
+async function statusOf(client: pg.ClientBase, xid: string): Promise<string | null> {
   try {
     const answer = await client.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [xid]);
     return answer.rows[0]?.status ?? null;

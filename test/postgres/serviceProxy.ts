@@ -27,6 +27,8 @@ export interface DatabaseProxy {
 const COMMIT = Buffer.from('COMMIT\0');
 /** The statement that makes rows; it may be sent well before its COMMIT. */
 const INSERT = Buffer.from('insert\0');
+/** So does settling write. */
+const SETTLE = Buffer.from('SET settled = true');
 
 export async function openProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
@@ -49,7 +51,7 @@ export async function openProxy(databaseUrl: string): Promise<DatabaseProxy> {
     near.on('data', (chunk: Buffer) => {
       if (passage === 'hang') return;
       far.write(chunk);
-      if (chunk.includes(INSERT)) pair.writes = true;
+      if (chunk.includes(INSERT) || chunk.includes(SETTLE)) pair.writes = true;
       if (!chunk.includes(COMMIT)) return;
       if (commitLost && pair.writes) {
         pair.deaf = true;

@@ -7,6 +7,7 @@ import { createDatabase, type TestDatabase } from './database.ts';
 import { openService, query, type RunningService } from './service.ts';
 import { beacon, serverRecord, traceId } from './serviceEvents.ts';
 import { type Scrape, scrape } from './serviceMetrics.ts';
+import { openProxy } from './serviceProxy.ts';
 import { until } from './serviceWait.ts';
 
 /** Shorter than any test, longer than two posts in a row. */
@@ -204,4 +205,25 @@ test('a half that comes after settling updates the row, and no counter', async (
     'firsttoken_joined_total',
   ])
     expect([name, after.sum(name)]).toEqual([name, before.sum(name)]);
+});
+
+test('the answer to the COMMIT of a settlement is lost: it took place, and is counted once', async () => {
+  const proxy = await openProxy(database.url);
+  const service = await openService({ databaseUrl: proxy.url, env: { JOIN_WAIT: SHORT } });
+  try {
+    const key = traceId();
+    await service.postBeacons(beacon({ trace_id: key }));
+    await proxy.loseNextCommit();
+    expect(await isSettled(key)).toBe(true);
+    const count = async () => (await scrape(service)).sum('firsttoken_settled_total');
+    await until('it to be counted', async () => (await count()) > 0);
+    // A second look at what became of it would count it again.
+    const next = traceId();
+    await service.postBeacons(beacon({ trace_id: next }));
+    await until('another one', async () => (await count()) > 1);
+    expect(await count()).toBe(2);
+  } finally {
+    await service.stop();
+    await proxy.close();
+  }
 });
