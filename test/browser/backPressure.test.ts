@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Browser, startChromium } from '../../demo/chromium/chromium.ts';
 import { until } from '../postgres/serviceWait.ts';
-import { type Browser, startChromium } from './chromium.ts';
 import { buildSdk, type SdkFiles } from './sdkFiles.ts';
 
 const CHUNK = Buffer.alloc(16_384, 'x');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Beacon } from '../../contract/beacon.ts';
+import type { Tab } from '../../demo/chromium/chromium.ts';
 import { until } from '../postgres/serviceWait.ts';
-import type { Tab } from './chromium.ts';
 import { loadSdk, type Stage, startStage } from './stage.ts';
 
 let stage: Stage;

@@ -2,8 +2,9 @@
  * What the SDK costs a page's main thread: the same stream of 100 tokens a second, read with it and without it by turns, in CPU time
  * of the thread as Chromium counts it. A figure to look at, not a test: `node --import tsx test/browser/mainThreadCost.ts`
  */
+
+import { startChromium, type Tab } from '../../demo/chromium/chromium.ts';
 import { startBackend } from './backend.ts';
-import { startChromium, type Tab } from './chromium.ts';
 import { buildSdk } from './sdkFiles.ts';
 
 const ROUNDS = 9;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Beacon } from '../../contract/beacon.ts';
+import type { Tab } from '../../demo/chromium/chromium.ts';
 import { type Backend, startBackend } from './backend.ts';
-import type { Tab } from './chromium.ts';
 import { buildSdk } from './sdkFiles.ts';
 import { type Stage, startStage } from './stage.ts';
 

@@ -6,13 +6,13 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Browser, startChromium } from '../../demo/chromium/chromium.ts';
 import { findProgram } from '../../setup/findProgram.ts';
 import { MissingProgramError } from '../../setup/missingProgramError.ts';
 import { programNamed } from '../../setup/programs.ts';
 import { fencesOf, ROOT, readText, sectionOf } from '../docs/markdown.ts';
 import { openService, query, type RunningService, TOKEN } from '../postgres/service.ts';
 import { until } from '../postgres/serviceWait.ts';
-import { type Browser, startChromium } from './chromium.ts';
 import { buildSdk } from './sdkFiles.ts';
 
 let folder: string;

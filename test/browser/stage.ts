@@ -1,8 +1,8 @@
 import type { RequestAnswer } from '../../contract/request.ts';
+import { type Browser, startChromium, type Tab } from '../../demo/chromium/chromium.ts';
 import { openService, type RunningService, TOKEN } from '../postgres/service.ts';
 import { until } from '../postgres/serviceWait.ts';
 import { type Backend, startBackend } from './backend.ts';
-import { type Browser, startChromium, type Tab } from './chromium.ts';
 import { buildSdk } from './sdkFiles.ts';
 
 /** Everything a stream passes: a browser, a backend with the middleware, the service, a PostgreSQL. */

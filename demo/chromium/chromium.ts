@@ -4,13 +4,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { findProgram } from '../../setup/findProgram.ts';
 import { MissingProgramError } from '../../setup/missingProgramError.ts';
 import { programNamed } from '../../setup/programs.ts';
-import { until } from '../postgres/serviceWait.ts';
 import { DevTools } from './devtools.ts';
 
 const STOP_MS = 10_000;
+const LOAD_MS = 15_000;
+const POLL_MS = 20;
 const ARGUMENTS = [
   '--headless',
   '--no-sandbox',
@@ -81,6 +83,15 @@ async function end(child: ChildProcess, devtools: DevTools): Promise<void> {
   clearTimeout(timer);
 }
 
+/** A page that is just being left fails to answer, which is no answer yet. */
+async function until(isLoaded: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + LOAD_MS;
+  while (!(await isLoaded().catch(() => false))) {
+    if (performance.now() > giveUpAt) throw new Error('Chromium does not load the page.');
+    await wait(POLL_MS);
+  }
+}
+
 interface Evaluated<T> {
   readonly result: { readonly value: T };
   readonly exceptionDetails?: { readonly text: string; readonly exception?: { readonly description?: string } };
@@ -102,7 +113,7 @@ async function openTab(devtools: DevTools, url: string): Promise<Tab> {
   const leave = async (go: () => Promise<unknown>): Promise<void> => {
     await run('window.isLeft = true');
     await go();
-    await until('the page loads', () => run<boolean>('!window.isLeft && document.readyState === "complete"'));
+    await until(() => run('!window.isLeft && document.readyState === "complete"'));
   };
 
   const tab: Tab = {
@@ -116,7 +127,7 @@ async function openTab(devtools: DevTools, url: string): Promise<Tab> {
       );
       const { id: entryId, url: address } = entries[currentIndex - 1]!;
       await send('Page.navigateToHistoryEntry', { entryId });
-      await until('the page is back', () => run<boolean>(`location.href === ${JSON.stringify(address)}`));
+      await until(() => run(`location.href === ${JSON.stringify(address)}`));
     },
     show: () => devtools.send('Target.activateTarget', { targetId }).then(() => {}),
     close: () => devtools.send('Target.closeTarget', { targetId }).then(() => {}),
