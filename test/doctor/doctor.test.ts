@@ -126,6 +126,10 @@ describe('and more', () => {
     await expectFault('app', /nothing listens there/, /--app/, { app: `${await closed()}/chat` });
   });
 
+  test('an address of the application that is not there', async () => {
+    await expectFault('header', /answers 404, not a stream/, /--app-body/, { app: `${installation.nginxUrl}/chat` });
+  });
+
   test('an address that is not the service', async () => {
     const { url } = plant(await startGrafana({ token: GRAFANA_TOKEN }));
     await expectFault('public port', /not this service/, /own address/, { url });
