@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { reject } from '../contract/rejections.ts';
 import type { Config } from './config.ts';
-import { INTERNAL_ERROR, sendError } from './http/answers.ts';
+import { INTERNAL_ERROR, SECURITY_HEADERS, sendError } from './http/answers.ts';
 import type { Log } from './log.ts';
 import type { IngestDeps } from './pipeline/ingest.ts';
 import type { Metrics } from './registry.ts';
@@ -35,8 +35,15 @@ function bareApp(): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(secure);
   return app;
 }
+
+/** Also for what Express answers by itself, such as OPTIONS. */
+const secure: RequestHandler = (_request, response, next) => {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value as string);
+  next();
+};
 
 const notFound: RequestHandler = (_request, response) => sendError(response, NOWHERE);
 

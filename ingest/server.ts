@@ -1,12 +1,14 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { INTERNAL_ERROR, sendError } from './http/answers.ts';
+import { INTERNAL_ERROR, SECURITY_HEADERS, sendError } from './http/answers.ts';
 import type { Log } from './log.ts';
 import type { HotRoute } from './routes/hotRoute.ts';
 
 /** A sender that has not finished its headers, or its request, by then is too slow or hostile. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Node looks so often for those that are over time; its default of 30 s would more than double what we allow. */
+const CHECK_TIMES_EVERY_MS = 2_000;
 /** Longer than the idle time of common proxies, so that they and not we close idle connections. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADERS = 100;
@@ -29,7 +31,11 @@ export function createServer(
   log: Log,
 ): http.Server {
   const server = http.createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_TIMES_EVERY_MS,
+    },
     (request, response) => {
       const url = request.url ?? '/';
       const query = url.indexOf('?');
@@ -42,6 +48,10 @@ export function createServer(
       });
     },
   );
+  // Node would answer by itself, without our headers.
+  server.on('checkExpectation', (_request: http.IncomingMessage, response: http.ServerResponse) => {
+    response.writeHead(417, { ...SECURITY_HEADERS, connection: 'close' }).end();
+  });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;

@@ -36,8 +36,16 @@ export function statusOf(code: RejectionCode): number {
   return STATUS[code];
 }
 
-/** Sent with every answer: it is data, for nobody's cache and never to be guessed at. */
-const COMMON: OutgoingHttpHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+/**
+ * Sent with every answer: it is data, for nobody's cache and never to be guessed at. Opened in a browser all the same, it may load, run and
+ * be framed by nothing, and tells no other site where it was seen.
+ */
+export const SECURITY_HEADERS: Readonly<OutgoingHttpHeaders> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
 
 export function sendJson(
   response: ServerResponse,
@@ -47,7 +55,7 @@ export function sendJson(
 ): void {
   const text = JSON.stringify(body);
   response.writeHead(status, {
-    ...COMMON,
+    ...SECURITY_HEADERS,
     ...headers,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
@@ -61,7 +69,7 @@ export function sendError(response: ServerResponse, rejection: Rejection, header
 }
 
 export function sendNothing(response: ServerResponse, headers: OutgoingHttpHeaders): void {
-  response.writeHead(204, { ...COMMON, ...headers });
+  response.writeHead(204, { ...SECURITY_HEADERS, ...headers });
   response.end();
 }
 

@@ -24,6 +24,10 @@ describe('X-Forwarded-For', () => {
     ['an empty last entry', 1, '6.6.6.6, ', PROXY],
     ['no blanks', 1, '6.6.6.6,203.0.113.9', '203.0.113.9'],
     ['IPv6', 1, '2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['with its port, which changes with each connection', 1, '6.6.6.6, 203.0.113.9:51234', '203.0.113.9'],
+    ['IPv6 with its port', 1, '[2001:db8:1:2:3:4:5:6]:51234', '2001:db8:1:2'],
+    ['IPv6 in brackets', 1, '[2001:db8:1:2:3:4:5:6]', '2001:db8:1:2'],
+    ['IPv4 in IPv6, with its port', 1, '[::ffff:203.0.113.9]:51234', '203.0.113.9'],
   ])('%s', (_name, hops, forwarded, expected) => {
     expect(clientAddress(requestFrom(PROXY, forwarded), hops)).toBe(expected);
   });

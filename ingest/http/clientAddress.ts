@@ -12,7 +12,13 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
   const forwarded = request.headers['x-forwarded-for'];
   const entries = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
   const entry = entries[entries.length - hops]?.trim();
-  return network(entry || peer);
+  return network(withoutPort(entry || peer));
+}
+
+/** Some proxies append the port too, with which each connection would be charged for itself. */
+function withoutPort(entry: string): string {
+  const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/.exec(entry) ?? [];
+  return bracketed ?? dotted ?? entry;
 }
 
 function network(address: string): string {

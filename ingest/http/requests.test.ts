@@ -143,6 +143,21 @@ describe('a body', () => {
     },
   );
 
+  test('gzip in gzip, several members, and garbage after the end', async () => {
+    const inflated = async (packed: Buffer) => received([length(packed), 'Content-Encoding: gzip'], textOf, packed);
+    const one = gzipped('{"a":1}');
+    expect(await inflated(Buffer.concat([one, gzipped('\n{"a":2}')]))).toBe('{"a":1}\n{"a":2}');
+    expect(await inflated(Buffer.concat([one, Buffer.from('garbage')]))).toBe('malformed_json');
+    expect(await inflated(Buffer.concat([one, Buffer.alloc(1_000)]))).toBe('{"a":1}');
+    // Inflated once: what is inside is no text, and as long as it is.
+    const bomb = gzipped(gzipped(Buffer.alloc(100_000_000)));
+    expect(bomb.length).toBeLessThan(2_000);
+    expect(await received([length(bomb), 'Content-Encoding: gzip'], sizeOf, bomb)).toBeLessThan(MAX_BODY_BYTES);
+    // Members that each keep the limit, and together do not.
+    const half = gzipped(Buffer.alloc(MAX_BODY_BYTES * 0.75));
+    expect(await inflated(Buffer.concat([half, half]))).toBe('too_large');
+  });
+
   test('broken gzip', async () => {
     const whole = gzipped('{"a":1}');
     for (const broken of [Buffer.from('{"a":1}'), whole.subarray(0, whole.length - 5), Buffer.from([0x1f, 0x8b])])

@@ -16,8 +16,8 @@ export interface IngestDeps {
   readonly admission: Admission;
 }
 
-/** Events that are checked before others get their turn: thousands of large ones take longer than anybody should wait. */
-const AT_A_STRETCH = 500;
+/** How long events of one post are checked before others get their turn: a full body of them takes longer than anybody should wait. */
+const STRETCH_MS = 20;
 const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
@@ -41,8 +41,12 @@ export async function ingest(
     deps.metrics.rejected.inc([kind, code]);
   };
 
+  let beganMs = performance.now();
   for (const [index, event] of events.entries()) {
-    if (index > 0 && index % AT_A_STRETCH === 0) await othersTurn();
+    if (performance.now() - beganMs > STRETCH_MS) {
+      await othersTurn();
+      beganMs = performance.now();
+    }
     const validated = 'rejection' in event ? { ok: false as const, rejection: event.rejection } : validate(event.value);
     if (validated.ok) {
       halves.push(validated.value);

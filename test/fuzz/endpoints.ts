@@ -31,11 +31,13 @@ const RIGHT_STATUSES: ReadonlySet<number> = new Set([
 ]);
 const RAW_SHARE = 0.3;
 const CHUNK = 500;
-const AT_ONCE = 16;
+const AT_ONCE = 48;
 const STALL_TRIES = 3;
 const MAX_FAILURES = 20;
 /** A connection that neither answers nor closes although nothing more will come is left hanging. */
 const RAW_PATIENCE_MS = 15_000;
+/** Longer than an answer takes; half of these inputs are no whole request, and wait for the rest. */
+const RAW_QUIET_MS = 60;
 
 /** Sends made-up requests and made-up bytes to a running service. */
 export async function fuzzEndpoints(options: EndpointOptions): Promise<EndpointResult> {
@@ -155,17 +157,22 @@ function sendRaw(url: string, bytes: Buffer): Promise<RawAnswer> {
       hung = true;
       socket.destroy();
     }, RAW_PATIENCE_MS);
+    // Our end is closed when nothing more comes: Node's server drops what it has not answered by then.
+    let quiet = setTimeout(() => socket.end(), RAW_QUIET_MS);
     socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => {
       text += chunk;
+      clearTimeout(quiet);
+      quiet = setTimeout(() => socket.end(), RAW_QUIET_MS);
     });
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(impatience);
+      clearTimeout(quiet);
       const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
       resolve({ statuses: statuses.length > 0 ? statuses : [0], text, hung });
     });
-    socket.end(bytes);
+    socket.write(bytes);
   });
 }
 
