@@ -51,6 +51,8 @@ export class Spool {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #writing: Promise<void> | null = null;
+  /** What could not be written was told in the log, and nothing has been written since. */
+  #failing = false;
   #renewedAtMs = Date.now();
   #renewing: NodeJS.Timeout;
 
@@ -178,8 +180,12 @@ export class Spool {
         }
         if (Date.now() - this.#renewedAtMs > LEASE_MS) throw new Error('this process stood still for too long');
         for (const { settle } of batch) settle();
+        if (this.#failing) this.#options.log.info('the spool can be written again');
+        this.#failing = false;
       } catch (error) {
-        this.#options.log.error('the spool cannot be written', { error });
+        if (!this.#failing)
+          this.#options.log.error('the spool cannot be written: events are refused with 503', { error });
+        this.#failing = true;
         const unavailable = new SpoolUnavailableError('the spool cannot be written', { cause: error });
         for (const { fail } of batch) fail(unavailable);
       }
