@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
 import { describe, mark, span, type TimingHandler, timing } from '../middleware/node/index.ts';
@@ -9,6 +10,8 @@ export interface BackendOptions {
   readonly seed: number;
   readonly ingestUrl: string;
   readonly token: string;
+  /** What a request is to be. Default: what the seed and its headers say. */
+  readonly planOf?: (headers: IncomingHttpHeaders) => RequestPlan;
 }
 
 export interface Backend {
@@ -21,7 +24,12 @@ export interface Backend {
  * A chat backend that computes nothing: each stage takes the time that was drawn for it, and the answer streams in the form of OpenAI
  * chat completions. It measures itself as a real one would, with the middleware and a `mark` after each stage.
  */
-export function createBackend({ seed, ingestUrl, token }: BackendOptions): Backend {
+export function createBackend({
+  seed,
+  ingestUrl,
+  token,
+  planOf = (headers) => planFromHeaders(seed, headers),
+}: BackendOptions): Backend {
   const app = express();
   app.disable('x-powered-by');
   const middleware = timing({ ingestUrl, token, tokens: 'openai-chat' });
@@ -31,7 +39,7 @@ export function createBackend({ seed, ingestUrl, token }: BackendOptions): Backe
     const left = new AbortController();
     response.once('close', () => left.abort());
     try {
-      await answer(request, response, planFromHeaders(seed, request.headers), seed, left.signal);
+      await answer(request, response, planOf(request.headers), seed, left.signal);
     } catch (error) {
       // Who leaves early ends the generation; anything else is Express's to answer.
       if (!left.signal.aborted) throw error;

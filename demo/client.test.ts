@@ -81,7 +81,7 @@ beforeAll(async () => {
   const backendUrl = await listen(createServer(backend.app));
   const gatewayUrl = await listen(
     createGateway(SEED, Number(new URL(backendUrl).port), {
-      write: (line) => void gatewayLines.push(line),
+      write: (line) => void gatewayLines.push(JSON.parse(line)),
       close: async () => {},
     }),
   );

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type GatewayLog, inSeconds } from './gatewayLog.ts';
+import type { GatewayLogLine } from '../contract/gatewayLog.ts';
+import type { GatewayLog } from './gatewayLog.ts';
 import { planFromHeaders } from './planHeaders.ts';
 
 /** nginx's status for a client that did not wait for the answer. */
@@ -25,14 +26,15 @@ export function createGateway(seed: number, upstreamPort: number, log: GatewayLo
     response.once('close', () => {
       left.abort();
       const ended = performance.now();
-      log.write({
+      const line: GatewayLogLine = {
         trace_id: String(incoming.headers['x-trace-id'] ?? '-'),
         request_time: inSeconds(ended - began),
         upstream_connect_time: asked === undefined ? '-' : '0.000',
         upstream_response_time: asked === undefined ? '-' : inSeconds(ended - asked),
         status: response.headersSent ? response.statusCode : CLIENT_LEFT,
         buffering: plan.buffered ? 'on' : 'off',
-      });
+      };
+      log.write(JSON.stringify(line));
     });
     try {
       await wait(plan.gatewayHoldMs, undefined, { signal: left.signal });
@@ -89,4 +91,9 @@ async function passOnAtItsEnd(answer: IncomingMessage, response: ServerResponse)
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   startResponse(answer, response);
   response.end(Buffer.concat(chunks));
+}
+
+/** As nginx prints a duration. */
+function inSeconds(ms: number): string {
+  return (ms / 1000).toFixed(3);
 }

@@ -1,12 +1,11 @@
-import type { GatewayLogLine } from '../contract/gatewayLog.ts';
-
 /** Lines are shipped as a log collector does it: a few at a time, behind the requests. */
 const SHIP_EVERY_MS = 200;
 const MAX_LINES_A_POST = 500;
 
 /** The gateway's access log, shipped to the ingest. */
 export interface GatewayLog {
-  write(line: GatewayLogLine): void;
+  /** One line of JSON, in the form that nginx writes. */
+  write(line: string): void;
   /** Ships what is left. */
   close(): Promise<void>;
 }
@@ -25,7 +24,10 @@ export function createGatewayLog(ingestUrl: string, token: string): GatewayLog {
           method: 'POST',
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
           body,
-        }).catch(() => undefined);
+        }).then(
+          (response) => response.body?.cancel(),
+          () => undefined,
+        );
       }
     });
     return shipping;
@@ -33,15 +35,10 @@ export function createGatewayLog(ingestUrl: string, token: string): GatewayLog {
   const timer = setInterval(ship, SHIP_EVERY_MS);
   timer.unref();
   return {
-    write: (line) => void lines.push(JSON.stringify(line)),
+    write: (line) => void lines.push(line),
     close: () => {
       clearInterval(timer);
       return ship();
     },
   };
-}
-
-/** As nginx prints a duration. */
-export function inSeconds(ms: number): string {
-  return (ms / 1000).toFixed(3);
 }
