@@ -37,6 +37,8 @@ test('an empty environment is enough', () => {
     otlpEndpoint: null,
     traceSampleRate: 1,
     logLevel: 'info',
+    logFile: null,
+    logRequests: 'slow',
   } satisfies Config);
 });
 
@@ -67,6 +69,8 @@ const NAMES = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'TRACE_SAMPLE_RATE',
   'LOG_LEVEL',
+  'LOG_FILE',
+  'LOG_REQUESTS',
 ];
 
 test('an empty or blank value is absent', () => {
@@ -102,6 +106,8 @@ test('everything can be set', () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example:4318/otlp',
     TRACE_SAMPLE_RATE: '.25',
     LOG_LEVEL: 'Debug',
+    LOG_FILE: '/var/log/firsttoken/ingest.log',
+    LOG_REQUESTS: 'ALL',
   });
   expect(config).toEqual({
     port: 0,
@@ -132,6 +138,8 @@ test('everything can be set', () => {
     otlpEndpoint: 'https://collector.example:4318/otlp',
     traceSampleRate: 0.25,
     logLevel: 'debug',
+    logFile: '/var/log/firsttoken/ingest.log',
+    logRequests: 'all',
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
 });
@@ -178,6 +186,7 @@ const WRONG: Record<string, string[]> = {
   ],
   TRACE_SAMPLE_RATE: ['-0.1', '1.1', '2', '10%', '1e-3', 'NaN', '0.', '.'],
   LOG_LEVEL: ['verbose', 'trace', '0'],
+  LOG_REQUESTS: ['some', 'true'],
 };
 
 describe('wrong values', () => {

@@ -38,10 +38,16 @@ export interface Config {
   /** Share of requests whose trace is exported, 0 to 1. */
   readonly traceSampleRate: number;
   readonly logLevel: LogLevel;
+  /** Gets the log as well, for a collector that reads files; null: standard output only. */
+  readonly logFile: string | null;
+  /** Which requests get a line of their own when they settle. */
+  readonly logRequests: LogRequests;
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_REQUESTS = ['none', 'slow', 'all'] as const;
+export type LogRequests = (typeof LOG_REQUESTS)[number];
 
 /** The environment is wrong; `faults` names every wrong variable, not just the first. */
 export class ConfigError extends Error {
@@ -178,6 +184,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     otlpEndpoint,
     traceSampleRate: Number(sampleRate),
     logLevel: choice('LOG_LEVEL', 'info', LOG_LEVELS),
+    logFile: text('LOG_FILE'),
+    logRequests: choice('LOG_REQUESTS', 'slow', LOG_REQUESTS),
   };
   if (config.port !== 0 && config.port === config.adminPort) fault('ADMIN_PORT must differ from PORT');
   if (faults.length > 0) throw new ConfigError([...new Set(faults)]);

@@ -1,6 +1,9 @@
 import type { LogLevel } from './config.ts';
 import { LOG_LEVELS } from './config.ts';
 
+/** The part that a line comes from, for whoever reads the lines of several. */
+const SERVICE = 'ingest';
+
 /** Writes one JSON line per event. Never given bodies, tokens, addresses or prompts. */
 export interface Log {
   debug(message: string, facts?: Facts): void;
@@ -18,7 +21,9 @@ export function createLog(level: LogLevel, write: (line: string) => void = (line
     (own: LogLevel) =>
     (message: string, facts: Facts = {}) => {
       if (LOG_LEVELS.indexOf(own) < least) return;
-      write(`${JSON.stringify({ time: new Date().toISOString(), level: own, message, ...facts }, plainErrors)}\n`);
+      write(
+        `${JSON.stringify({ time: new Date().toISOString(), level: own, service: SERVICE, message, ...facts }, plainErrors)}\n`,
+      );
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -2,6 +2,7 @@ import { runCommand } from '../commandLine/command.ts';
 import { START_COMMAND } from './commandLine.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { createLog } from './log.ts';
+import { openLogFile } from './logFile.ts';
 import { type Service, startService } from './service.ts';
 
 /** A stop that takes longer than this ends hard: whoever stops us would kill us anyway. */
@@ -19,7 +20,7 @@ await runCommand(START_COMMAND, async () => {
 
 /** Serves until it is stopped, which ends the process: whatever still hangs then shall not keep it. */
 async function serve(config: ReturnType<typeof readConfig>): Promise<never> {
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, linesTo(config.logFile));
   let service: Service | null = null;
   let stopping = false;
 
@@ -55,4 +56,13 @@ async function serve(config: ReturnType<typeof readConfig>): Promise<never> {
     process.exit(1);
   }
   return new Promise(() => {});
+}
+
+/** Standard output, and the file if there is one. */
+function linesTo(logFile: string | null): (line: string) => void {
+  const toFile = logFile === null ? null : openLogFile(logFile);
+  return (line) => {
+    process.stdout.write(line);
+    toFile?.(line);
+  };
 }

@@ -12,6 +12,7 @@ import type { IngestDeps } from './pipeline/ingest.ts';
 import { CAPPED_LABELS, Labels } from './pipeline/labels.ts';
 import { measure } from './pipeline/measure.ts';
 import { createMetrics } from './registry.ts';
+import { createRequestLog } from './requestLog.ts';
 import { beaconsRoute } from './routes/beacons.ts';
 import { gatewayLogsRoute, otlpLogsRoute } from './routes/gatewayLogs.ts';
 import { serverTimingsRoute } from './routes/serverTimings.ts';
@@ -109,9 +110,11 @@ export async function startService(config: Config, log: Log, now?: string): Prom
     });
     // Without a collector an exemplar leads to the stored request, and there is one of every request.
     const isLinked = traces === null ? undefined : (traceId: string) => traces.exports(traceId);
+    const logRequest = createRequestLog(log, config.logRequests);
     const count: OnCommitted = (before, after) => {
       measure(metrics, labels, before, after, isLinked);
       traces?.take(before, after);
+      logRequest?.(before, after);
     };
     const settlement = new Settlement({ pool, statements, joinWaitMs: config.joinWaitMs, log, onCommitted: count });
     const postgres = new PostgresStore({
