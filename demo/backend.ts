@@ -1,7 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
-import { describe, mark, span, type TimingHandler, timing } from '../middleware/node/index.ts';
+import {
+  currentTraceId,
+  describe,
+  mark,
+  type PgQueryable,
+  span,
+  type TimingHandler,
+  timing,
+} from '../middleware/node/index.ts';
 import { streamCompletion } from './completion.ts';
 import { LABELS_OF_PLANS, type RequestPlan } from './plan.ts';
 import { planFromHeaders } from './planHeaders.ts';
@@ -10,6 +18,10 @@ export interface BackendOptions {
   readonly seed: number;
   readonly ingestUrl: string;
   readonly token: string;
+  /** Gets one line of JSON for each answer, with its trace id. */
+  readonly log?: (line: string) => void;
+  /** Where the slow query of a plan is asked, with the comment that names its request; without it only its time is spent. */
+  readonly database?: PgQueryable;
   /** What a request is to be. Default: what the seed and its headers say. */
   readonly planOf?: (headers: IncomingHttpHeaders) => RequestPlan;
 }
@@ -28,6 +40,8 @@ export function createBackend({
   seed,
   ingestUrl,
   token,
+  log,
+  database,
   planOf = (headers) => planFromHeaders(seed, headers),
 }: BackendOptions): Backend {
   const app = express();
@@ -37,9 +51,14 @@ export function createBackend({
   app.use(express.json());
   app.post([...LABELS_OF_PLANS.route], async (request, response) => {
     const left = new AbortController();
-    response.once('close', () => left.abort());
+    const beganMs = performance.now();
+    const traceId = currentTraceId();
+    response.once('close', () => {
+      left.abort();
+      log?.(lineOf(traceId, request.path, response, performance.now() - beganMs));
+    });
     try {
-      await answer(request, response, planOf(request.headers), seed, left.signal);
+      await answer(request, response, planOf(request.headers), seed, left.signal, database);
     } catch (error) {
       // Who leaves early ends the generation; anything else is Express's to answer.
       if (!left.signal.aborted) throw error;
@@ -54,6 +73,7 @@ async function answer(
   plan: RequestPlan,
   seed: number,
   signal: AbortSignal,
+  database: PgQueryable | undefined,
 ): Promise<void> {
   const promptTokens = Math.ceil(String(request.body?.messages?.[0]?.content ?? '').length / 4);
   describe({
@@ -71,7 +91,13 @@ async function answer(
   const spend = (ms: number): Promise<void> => wait(ms, undefined, { signal });
 
   await span('parse', () => spend(plan.parseMs));
-  if (plan.dbMs !== null) await span('db', () => spend(plan.dbMs!));
+  const { dbMs } = plan;
+  if (dbMs !== null) {
+    await span('db', async () => {
+      if (database === undefined) await spend(dbMs);
+      else await database.query('SELECT pg_sleep($1)', [dbMs / 1_000]);
+    });
+  }
   await spend(plan.preprocessMs - plan.parseMs);
   mark('preprocess');
 
@@ -87,4 +113,19 @@ async function answer(
   await spend(plan.serializeMs);
   const usage = request.body?.stream_options ?? {};
   await streamCompletion(response, { plan, seed, promptTokens, usage, signal });
+}
+
+/** As an application's logger writes it: the trace id stands in every line. */
+function lineOf(traceId: string | undefined, path: string, response: Response, tookMs: number): string {
+  const line = {
+    time: new Date().toISOString(),
+    level: response.writableFinished ? 'info' : 'warn',
+    service: 'backend',
+    message: response.writableFinished ? 'answered' : 'the client left',
+    trace_id: traceId,
+    route: path,
+    status: response.statusCode,
+    took_ms: Math.round(tookMs),
+  };
+  return `${JSON.stringify(line)}\n`;
 }

@@ -35,6 +35,12 @@ export const PROGRAMS: readonly Program[] = [
     purpose: 'an alert on its way to a page',
   },
   {
+    name: 'amtool',
+    debian: 'prometheus-alertmanager',
+    homebrew: 'alertmanager',
+    purpose: 'a look at its configuration',
+  },
+  {
     name: 'chromium',
     alsoNamed: ['chromium-browser', 'google-chrome'],
     debian: 'chromium',

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import path, { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { GRAFANA_VERSION } from '../../dashboards/config.ts';
@@ -19,6 +19,15 @@ import {
 
 const run = promisify(execFile);
 const dockerfile = readText('Dockerfile');
+/** Images that hold one program and no shell, and a part that serves nothing. */
+const NOTHING_TO_ASK_WITH = new Set(['collector', 'tempo', 'traffic']);
+const SCRIPTS = [
+  'provisioning/make-env.sh',
+  'provisioning/nginx/start.sh',
+  'provisioning/postgres/demo-app.sh',
+  'provisioning/postgres/grafana-reader.sh',
+  'provisioning/postgres/ingest-role.sh',
+];
 
 describe.each(Object.entries(compose.services))('service %s', (name, service) => {
   test('mounts only files that exist and volumes that are declared', () => {
@@ -39,25 +48,44 @@ describe.each(Object.entries(compose.services))('service %s', (name, service) =>
     expect(text).not.toMatch(/\$\{[A-Z_]+(:?-|\})/);
   });
 
-  test('says when it is healthy', () => {
-    if (service.build) expect(dockerfile).toMatch(/^HEALTHCHECK /m);
+  test('says when it is healthy, where its image has anything to ask with', () => {
+    if (NOTHING_TO_ASK_WITH.has(name)) expect(service.healthcheck).toBeUndefined();
+    else if (service.build?.target === 'ingest') expect(dockerfile).toMatch(/^HEALTHCHECK /m);
     else expect(service.healthcheck?.test[0]).toBe('CMD');
+  });
+
+  test('is waited for as it can be', () => {
+    for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+      if (condition === 'service_healthy') expect([...NOTHING_TO_ASK_WITH]).not.toContain(other);
+    }
+  });
+
+  test('has no rights and no root, a bound of memory, and starts again by itself', () => {
+    expect(service).toMatchObject({
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      restart: 'unless-stopped',
+    });
+    expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+    expect(service.user ?? '').not.toMatch(/^(0|root)(:|$)/);
+    expect(service).not.toHaveProperty('privileged');
   });
 
   test('is of a pinned version, named in one place', () => {
     const image = service.image ?? service.build?.args['NODE_IMAGE'] ?? '';
     expect(image).toMatch(/:v?\d+\.\d+/);
     expect(Object.values(compose['x-versions'])).toContain(image);
-    expect(readText('compose.yaml').split(image)).toHaveLength(2);
+    // With what closes the value, so that no longer version counts.
+    expect(readText('compose.yaml').split(`${image}\n`)).toHaveLength(2);
   });
 });
 
-test('only Grafana and the public port of the ingest are published, on loopback', () => {
+test('only Grafana and nginx are published, on loopback', () => {
   const published = Object.entries(compose.services).flatMap(([name, { ports }]) =>
     (ports ?? []).map((port) => [name, port]),
   );
   expect(published).toEqual([
-    ['ingest', '127.0.0.1:8080:8080'],
+    ['nginx', '127.0.0.1:8080:8080'],
     ['grafana', '127.0.0.1:3000:3000'],
   ]);
 });
@@ -78,13 +106,19 @@ test('the ingest understands its environment, and its database is the one that i
     adminHost: '0.0.0.0',
     dataDir: '/data',
   });
-  expect(mountsOf('ingest')).toEqual([{ source: 'ingest-data', target: '/data' }]);
+  expect(mountsOf('ingest')).toContainEqual({ source: 'ingest-data', target: config.dataDir });
+  expect(config).toMatchObject({ trustProxyHops: 1, expectGateway: true, tokens: [secret, secret] });
+  // Its log is where the collector looks for it.
+  const logs = mountsOf('ingest').find(({ target }) => target === path.dirname(config.logFile ?? ''))!;
+  expect(mountsOf('collector')).toContainEqual(logs);
 
   const url = new URL(config.databaseUrl ?? '');
   const database = environmentOf('postgres', filled);
   expect(url.hostname).toBe('postgres');
-  expect(url.username).toBe(database['POSTGRES_USER']);
-  expect(url.password).toBe(database['POSTGRES_PASSWORD']);
+  // Not the superuser: the role that its script makes.
+  expect(url.username).not.toBe(database['POSTGRES_USER']);
+  expect(readText('provisioning/postgres/ingest-role.sh')).toContain(`CREATE ROLE ${url.username} LOGIN`);
+  expect(url.password).toBe(database['INGEST_PG_PASSWORD']);
   expect(url.pathname).toBe(`/${database['POSTGRES_DB']}`);
 });
 
@@ -107,7 +141,31 @@ describe('the image', () => {
     expect(copied.length).toBeGreaterThan(4);
     for (const path of copied) {
       expect(existsSync(join(ROOT, path)), path).toBe(true);
-      expect(allowed, path).toContain(path);
+      expect(
+        allowed.some((each) => path === each || path.startsWith(`${each}/`)),
+        path,
+      ).toBe(true);
+    }
+  });
+
+  test.each([
+    ['ingest', ['ingest/main.ts']],
+    ['demo', ['demo/backendMain.ts', 'demo/trafficMain.ts']],
+  ])('%s holds all that its programs import', async (target, programs) => {
+    const [, stage = ''] = dockerfile.split(` AS ${target}\n`);
+    const copied = [...stage.split('\nFROM ')[0]!.matchAll(/^COPY (?!--from)(\S+) (\S+)$/gm)];
+    const folder = await mkdtemp(join(tmpdir(), 'firsttoken-image-'));
+    try {
+      for (const [, from = '', to = ''] of copied) {
+        await cp(join(ROOT, from), join(folder, to === './' ? from : to), { recursive: true });
+      }
+      await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+      for (const program of programs) {
+        const { stdout } = await run(process.execPath, ['--import', 'tsx', program, '--help'], { cwd: folder });
+        expect(stdout).toMatch(/^Usage: /);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
     }
   });
 
@@ -133,7 +191,7 @@ describe('provisioning/make-env.sh', () => {
       const secrets = Object.entries(exampleEnvironment()).flatMap(([key, value]) =>
         value === '' ? [written[key]] : [],
       );
-      expect(secrets).toHaveLength(4);
+      expect(secrets).toHaveLength(7);
       expect(new Set(secrets).size).toBe(secrets.length);
       for (const secret of secrets) expect(secret).toMatch(/^[0-9a-f]{48}$/);
       expect(written['BEACON_ORIGINS']).toBe(exampleEnvironment()['BEACON_ORIGINS']);
@@ -147,8 +205,8 @@ describe('provisioning/make-env.sh', () => {
   });
 
   test('scripts are executable', () => {
-    for (const path of ['provisioning/make-env.sh', 'provisioning/postgres/grafana-reader.sh']) {
-      expect(statSync(join(ROOT, path)).mode & 0o111, path).toBe(0o111);
+    for (const script of SCRIPTS) {
+      expect(statSync(join(ROOT, script)).mode & 0o111, script).toBe(0o111);
     }
   });
 });

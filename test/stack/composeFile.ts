@@ -7,7 +7,11 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Service {
   image?: string;
-  build?: { context: string; args: Record<string, string> };
+  build?: { context: string; target: string; args: Record<string, string> };
+  user?: string;
+  mem_limit?: string;
+  entrypoint?: string[];
+  profiles?: string[];
   command?: string[];
   environment?: Record<string, string>;
   ports?: string[];
@@ -20,7 +24,7 @@ export interface Service {
 export interface ComposeFile {
   'x-versions': Record<string, string>;
   services: Record<string, Service>;
-  volumes: Record<string, null>;
+  volumes: Record<string, { driver_opts: Record<string, string> } | null>;
 }
 
 export function readText(path: string): string {
@@ -28,7 +32,7 @@ export function readText(path: string): string {
 }
 
 export function readYaml<T>(path: string): T {
-  return parse(readText(path)) as T;
+  return parse(readText(path), { merge: true }) as T;
 }
 
 export const compose = readYaml<ComposeFile>('compose.yaml');

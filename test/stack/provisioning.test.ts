@@ -31,10 +31,23 @@ const prometheus = readYaml<{
   scrape_configs: { static_configs: { targets: string[] }[] }[];
 }>('provisioning/prometheus/prometheus.yml');
 
-/** Links already name these; their services come later. */
-const NOT_STARTED_YET = ['tempo', 'loki'];
-/** Ports that each image listens on by itself. */
-const PORTS: Readonly<Record<string, string>> = { postgres: '5432', prometheus: '9090', ingest: '9464' };
+/** Ports that each part listens on: by itself, or as its configuration here says. */
+const PORTS: Readonly<Record<string, readonly string[]>> = {
+  postgres: ['5432'],
+  prometheus: ['9090'],
+  alertmanager: ['9093'],
+  ingest: ['8080', '9464'],
+  nginx: ['8080'],
+  backend: ['3001'],
+  collector: ['4317', '4318'],
+  loki: [portOf(readYaml<{ server: { http_listen_port: number } }>('provisioning/loki/loki.yaml'))],
+  tempo: [portOf(readYaml<{ server: { http_listen_port: number } }>('provisioning/tempo/tempo.yaml')), '4318'],
+  grafana: ['3000'],
+};
+
+function portOf({ server }: { server: { http_listen_port: number } }): string {
+  return String(server.http_listen_port);
+}
 
 /** Whether a file of the repository appears at a path inside a service's container. */
 function isMounted(service: string, path: string, target: string): boolean {
@@ -55,9 +68,8 @@ describe('data sources', () => {
 
   test.each(datasources)('$name is a service that listens there', ({ url }) => {
     const { hostname, port } = new URL(url.includes('://') ? url : `tcp://${url}`);
-    if (NOT_STARTED_YET.includes(hostname)) return;
     expect(Object.keys(compose.services)).toContain(hostname);
-    expect(port).toBe(PORTS[hostname]);
+    expect(PORTS[hostname]).toContain(port);
   });
 
   test('name each other by uids that exist', () => {
@@ -168,7 +180,117 @@ describe('grafana', () => {
 
   test('absolute links lead to what is published', () => {
     expect(compose.services['grafana']?.ports).toEqual([`127.0.0.1:${new URL(GRAFANA_URL).port}:3000`]);
-    expect(compose.services['ingest']?.ports).toEqual(['127.0.0.1:8080:8080']);
+    expect(compose.services['nginx']?.ports).toEqual(['127.0.0.1:8080:8080']);
     expect(compose.services['grafana']?.environment?.['GF_SERVER_ROOT_URL']).toBe(GRAFANA_URL);
   });
+});
+
+describe('every address in the configuration', () => {
+  const files = [
+    'provisioning/collector/collector.yaml',
+    'provisioning/nginx/nginx.conf',
+    'provisioning/prometheus/prometheus.yml',
+    DATA_SOURCES_FILE,
+  ];
+  const addresses = files.flatMap((file) =>
+    [
+      ...readText(file)
+        .replace(/#.*/g, '')
+        .matchAll(/(?:http:\/\/|targets: \[')([a-z]+):(\d+)/g),
+    ].map(([, host, port]) => ({
+      file,
+      host: String(host),
+      port: String(port),
+    })),
+  );
+  const inCompose = [...readText('compose.yaml').matchAll(/(?:http:\/\/|@)([a-z]+):(\d+)/g)].map(([, host, port]) => ({
+    file: 'compose.yaml',
+    host: String(host),
+    port: String(port),
+  }));
+
+  test.each([...addresses, ...inCompose].filter(({ host }) => host !== 'localhost'))(
+    '$file: $host:$port is a part that listens there',
+    ({ host, port }) => {
+      expect(Object.keys(compose.services)).toContain(host);
+      expect(PORTS[host]).toContain(port);
+    },
+  );
+
+  test('there are some', () => {
+    expect(addresses.length).toBeGreaterThanOrEqual(8);
+  });
+});
+
+describe('the collector', () => {
+  interface Pipeline {
+    receivers: string[];
+    processors: string[];
+    exporters: string[];
+  }
+  const collector = readYaml<{
+    receivers: Record<string, { include?: string[] }>;
+    processors: Record<string, unknown>;
+    exporters: Record<string, { headers?: Record<string, string>; encoding?: string }>;
+    service: { pipelines: Record<string, Pipeline> };
+  }>('provisioning/collector/collector.yaml');
+
+  test('uses each part that it declares, and none that it does not', () => {
+    for (const kind of ['receivers', 'processors', 'exporters'] as const) {
+      const used = Object.values(collector.service.pipelines).flatMap((pipeline) => pipeline[kind]);
+      expect(new Set(used)).toEqual(new Set(Object.keys(collector[kind])));
+    }
+  });
+
+  test('is mounted, given its token, and sees each folder that it reads', () => {
+    expect(compose.services['collector']?.command).toEqual(['--config=/etc/firsttoken/collector.yaml']);
+    expect(isMounted('collector', 'provisioning/collector/collector.yaml', '/etc/firsttoken/collector.yaml')).toBe(
+      true,
+    );
+    const names = environmentNames(readText('provisioning/collector/collector.yaml').replaceAll('env:', ''));
+    for (const name of names) expect(compose.services['collector']?.environment).toHaveProperty(name);
+    const mounted = mountsOf('collector').map(({ target }) => target);
+    const folders = Object.values(collector.receivers).flatMap(({ include = [] }) =>
+      include.map((glob) => glob.split('/*')[0]!),
+    );
+    for (const folder of folders.filter((each) => !each.startsWith('/var/lib/docker'))) {
+      expect(
+        mounted.some((target) => folder === target || folder.startsWith(`${target}/`)),
+        folder,
+      ).toBe(true);
+    }
+    // Those of all containers come with a file of their own.
+    expect(readText('compose.container-logs.yaml')).toContain(
+      '/var/lib/docker/containers:/var/lib/docker/containers:ro',
+    );
+  });
+
+  test("sends nginx's lines to the ingest as it reads them: JSON, with a token that the ingest takes", () => {
+    expect(collector.exporters['otlp_http/ingest']).toMatchObject({
+      encoding: 'json',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the collector's own way to name its environment
+      headers: { Authorization: 'Bearer ${env:COLLECTOR_TOKEN}' },
+    });
+    expect(environmentNames(compose.services['ingest']?.environment?.['INGEST_TOKEN'] ?? '')).toContain(
+      'COLLECTOR_TOKEN',
+    );
+  });
+});
+
+test('a volume of logs belongs to the user who writes it', () => {
+  const writers = { 'nginx-logs': 'nginx', 'postgres-logs': 'postgres' };
+  for (const [volume, service] of Object.entries(writers)) {
+    const [uid, gid] = compose.services[service]!.user!.split(':');
+    expect(compose.volumes[volume]?.driver_opts['o']).toContain(`uid=${uid},gid=${gid}`);
+  }
+  // "node" in the image of both parts that write there.
+  expect(readText('Dockerfile').match(/^USER node$/gm)).toHaveLength(2);
+  expect(compose.volumes['app-logs']?.driver_opts['o']).toContain('uid=1000,gid=1000');
+});
+
+test("PostgreSQL's log has the form and the place that the collector expects", () => {
+  const command = compose.services['postgres']?.command ?? [];
+  expect(command).toContain('-clog_destination=jsonlog');
+  expect(command).toContain('-clog_directory=/var/log/postgresql');
+  expect(mountsOf('postgres')).toContainEqual({ source: 'postgres-logs', target: '/var/log/postgresql' });
 });
