@@ -1,6 +1,7 @@
 import { runCommand } from '../commandLine/command.ts';
+import type { Companions } from '../native/companions.ts';
 import { START_COMMAND } from './commandLine.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { openLogFile } from './logFile.ts';
 import { type Service, startService } from './service.ts';
@@ -8,9 +9,10 @@ import { type Service, startService } from './service.ts';
 /** A stop that takes longer than this ends hard: whoever stops us would kill us anyway. */
 const STOP_DEADLINE_MS = 10_000;
 
-await runCommand(START_COMMAND, async () => {
+await runCommand(START_COMMAND, async (given) => {
+  const withGrafana = given['with-grafana'];
   try {
-    return await serve(readConfig(process.env));
+    return await serve(readConfig(process.env), { prometheus: given['with-prometheus'], grafana: withGrafana });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -19,9 +21,10 @@ await runCommand(START_COMMAND, async () => {
 });
 
 /** Serves until it is stopped, which ends the process: whatever still hangs then shall not keep it. */
-async function serve(config: ReturnType<typeof readConfig>): Promise<never> {
+async function serve(config: Config, companionsToStart: { prometheus: boolean; grafana: boolean }): Promise<never> {
   const log = createLog(config.logLevel, linesTo(config.logFile));
   let service: Service | null = null;
+  let companions: Companions | null = null;
   let stopping = false;
 
   /** Also before the start is complete: whoever stops us then is answered as soon as it is. */
@@ -32,6 +35,7 @@ async function serve(config: ReturnType<typeof readConfig>): Promise<never> {
     if (service !== null) await finish(service, code);
   };
   const finish = async (started: Service, code: number): Promise<void> => {
+    await companions?.stop();
     await started.stop();
     log.info('stopped');
     process.exit(code);
@@ -46,6 +50,13 @@ async function serve(config: ReturnType<typeof readConfig>): Promise<never> {
   try {
     service = await startService(config, log);
     if (stopping) await finish(service, 0);
+    if (companionsToStart.prometheus || companionsToStart.grafana) {
+      const { startCompanions } = await import('../native/companions.ts');
+      const { adminUrl, databaseUrl } = service;
+      const say = (message: string): void => log.info(message);
+      companions = await startCompanions({ ...companionsToStart, dataDir: config.dataDir, adminUrl, databaseUrl, say });
+      if (stopping) await finish(service, 0);
+    }
     void service.failed.then((error) => {
       if (stopping) return;
       log.error('the embedded PostgreSQL ended by itself', { error });

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { holdLifeline, onLifeline } from '../lifeline.ts';
 import { program } from './embeddedBinaries.ts';
 import { EmbeddedPostgresError } from './embeddedErrors.ts';
 import { readLockFile } from './embeddedLock.ts';
@@ -11,14 +11,6 @@ import type { Place } from './embeddedUser.ts';
 const POLL_MS = 10;
 /** A fast shutdown writes a checkpoint. If that takes longer, the server ends at once and replays its log at the next start. */
 const FAST_STOP_MS = 5_000;
-
-/**
- * Keeps the server from outliving us, however we end, kill -9 included: a watcher holds the other end of a pipe (descriptor 3), and
- * when that closes without a word it asks the server to stop. The server itself replaces the shell, so that its process id, exit
- * status and signals are ours without a go-between. The watcher is orphaned on purpose: PostgreSQL would take a child that it does
- * not know for a crashed backend.
- */
-const LIFELINE = '( ( read -r word <&3 || kill -INT $$ ) >/dev/null 2>&1 & ); exec "$@" 3<&-';
 
 export interface ServerProcess {
   pid: number;
@@ -37,7 +29,7 @@ export async function startProcess(place: Place, port: number, logFile: string):
   const output = await open(logFile, 'a', 0o600);
   const { size: outputStart } = await output.stat();
   const child = await launch(place, port, output.fd).finally(() => output.close());
-  const ended = watchEnd(child);
+  const ended = holdLifeline(child);
   let over = false;
   void ended.then(() => {
     over = true;
@@ -55,9 +47,8 @@ export async function startProcess(place: Place, port: number, logFile: string):
 
 async function launch(place: Place, port: number, outputFd: number): Promise<ChildProcess> {
   const postgres = program(place.binaries, 'postgres');
-  const command = [postgres, '-D', place.folder, '-p', String(port)];
-  const [file, ...args] = process.platform === 'win32' ? command : ['/bin/sh', '-c', LIFELINE, 'sh', ...command];
-  const child = spawn(file!, args, {
+  const { file, args } = onLifeline([postgres, '-D', place.folder, '-p', String(port)]);
+  const child = spawn(file, args, {
     ...place.user,
     cwd: path.dirname(postgres),
     env: serverEnvironment(),
@@ -71,22 +62,6 @@ async function launch(place: Place, port: number, outputFd: number): Promise<Chi
     child.once('error', (cause) => reject(new EmbeddedPostgresError('PostgreSQL could not be started.', { cause })));
   });
   return child;
-}
-
-function watchEnd(child: ChildProcess): Promise<string> {
-  const lifeline = child.stdio[3] as Socket;
-  lifeline.on('error', () => undefined);
-  lifeline.unref();
-  const killOnExit = () => child.kill('SIGINT');
-  process.once('exit', killOnExit);
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => {
-      process.off('exit', killOnExit);
-      // The word that lets the watcher go without a kill: the process id may be another's soon.
-      lifeline.end('ended\n');
-      resolve(signal ? `signal ${signal}` : `exit status ${code}`);
-    });
-  });
 }
 
 async function stop(child: ChildProcess, ended: Promise<unknown>, place: Place): Promise<void> {
