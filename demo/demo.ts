@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { startCompanions } from '../native/companions.ts';
 import type { DemoOptions } from './arguments.ts';
 import { createBeaconSender } from './beaconSender.ts';
 import { createFigureReader } from './figures.ts';
@@ -70,6 +71,10 @@ async function run(
   screen.say(`  up after ${seconds} s; reports to ${publicUrl}`);
   screen.say(`  metrics on ${adminUrl}`);
 
+  const say = (line: string): void => screen.say(`  ${line}`);
+  const companions = await startCompanions({ prometheus: true, grafana: true, dataDir, adminUrl, databaseUrl, say });
+  stops.push(companions.stop);
+
   screen.say('starting the simulated backend and its gateway …');
   const servingInput = { seed: options.seed, ingestUrl: publicUrl, token };
   const serving = await startChild<ServingReady, ServingReport>('serving.ts', servingInput, process.env, signals.asked);
@@ -95,7 +100,7 @@ async function run(
     sender,
     traffic,
     serving,
-    links: { publicUrl, adminUrl, token, dashboards: findDashboards() },
+    links: { publicUrl, adminUrl, token, companions, dashboards: findDashboards() },
   });
   stops.push(progress.stop);
 

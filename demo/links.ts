@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Companions } from '../native/companions.ts';
 
 export interface LinkFacts {
   readonly publicUrl: string;
   readonly adminUrl: string;
   readonly token: string;
+  readonly companions: Pick<Companions, 'prometheusUrl' | 'grafanaUrl'>;
   /** A request to look at; null while there is none. */
   readonly traceId: string | null;
   readonly dashboards: string;
@@ -26,7 +28,7 @@ export function findDashboards(): string {
 }
 
 /** What to open next. The command is cut where a shell lets it be cut, so that it can be copied from 80 columns. */
-export function renderLinks({ publicUrl, adminUrl, token, traceId, dashboards }: LinkFacts): string[] {
+export function renderLinks({ publicUrl, adminUrl, token, companions, traceId, dashboards }: LinkFacts): string[] {
   const request =
     traceId === null
       ? ['  request     with the first finished one']
@@ -34,11 +36,13 @@ export function renderLinks({ publicUrl, adminUrl, token, traceId, dashboards }:
           `  request     curl -H 'Authorization: Bearer ${token}' \\`,
           `              ${publicUrl}/v1/requests/${traceId}`,
         ];
+  const { prometheusUrl, grafanaUrl } = companions;
   return [
     'open next',
     `  metrics     ${adminUrl}/metrics`,
+    ...(prometheusUrl === null ? [] : [`  prometheus  ${prometheusUrl}`]),
     ...request,
-    `  dashboards  ${dashboards}`,
+    `  dashboards  ${grafanaUrl ?? dashboards}`,
     '  more        README.md',
   ];
 }

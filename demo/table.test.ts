@@ -73,6 +73,7 @@ describe('renderTable', () => {
       publicUrl: 'http://127.0.0.1:8080',
       adminUrl: 'http://127.0.0.1:9464',
       token: 'a'.repeat(22),
+      companions: { prometheusUrl: 'http://127.0.0.1:9090', grafanaUrl: null },
       traceId: FIGURES.slowest!.traceId,
       dashboards: 'provisioning/grafana/dashboards/first-token.json',
     });
@@ -176,11 +177,20 @@ describe('clip', () => {
 });
 
 describe('renderLinks', () => {
-  const FACTS = { publicUrl: 'http://p', adminUrl: 'http://a', token: 'secret', dashboards: 'x' };
+  const companions = { prometheusUrl: null, grafanaUrl: null };
+  const FACTS = { publicUrl: 'http://p', adminUrl: 'http://a', token: 'secret', companions, dashboards: 'x' };
 
   it('has one command that a shell can run, once there is a request', () => {
     const text = renderLinks({ ...FACTS, traceId: 'abc' }).join('\n');
     expect(text).toContain("curl -H 'Authorization: Bearer secret' \\\n              http://p/v1/requests/abc");
     expect(renderLinks({ ...FACTS, traceId: null }).join('\n')).not.toContain('curl');
+  });
+
+  it('leads to what was found on the PATH, and to the files where no Grafana is', () => {
+    const found = { prometheusUrl: 'http://prometheus', grafanaUrl: 'http://grafana' };
+    const text = renderLinks({ ...FACTS, companions: found, traceId: null }).join('\n');
+    expect(text).toContain('prometheus  http://prometheus');
+    expect(text).toContain('dashboards  http://grafana');
+    expect(renderLinks({ ...FACTS, traceId: null }).join('\n')).toContain('dashboards  x');
   });
 });
