@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { BEACON_VERSION, type Beacon, type StreamStatus } from '../contract/beacon.ts';
+import { watchResponse } from '../browser/observeResponse.ts';
+import { buildBeacon } from '../browser/payload.ts';
+import type { About } from '../browser/settings.ts';
+import { openRecord } from '../browser/streamRecord.ts';
+import { addTraceHeaders } from '../browser/traceIdentity.ts';
+import type { Beacon, StreamStatus } from '../contract/beacon.ts';
 import type { RequestPlan } from './plan.ts';
 import { planHeaders } from './planHeaders.ts';
-import { StreamRecording } from './recording.ts';
 
 const WORDS = 'why was the first token of this answer late and for whom did it come in time ';
 
@@ -14,6 +18,8 @@ function promptOf(characters: number): string {
 
 export interface ClientTarget {
   readonly gatewayUrl: string;
+  /** Before the path of a request whose answer a proxy is to hold back; empty where the gateway itself knows which. */
+  readonly collectingPrefix?: string;
   /** Takes one beacon. Never throws. */
   readonly send: (beacon: Beacon) => Promise<void>;
   /** Ends all streams, as a closed page does. */
@@ -26,89 +32,73 @@ export interface ClientResult {
 }
 
 /**
- * One user: sends a chat request through the gateway, reads the streamed answer and reports it, as a page with the browser library
- * does. All times are taken from the moment of the click (the fetch call); on a mobile device the connection has to be made first.
+ * One user: sends a chat request through the gateway, reads the streamed answer and reports it. What the browser SDK measures with in a page
+ * measures here; only the hand that posts is the demo's own, which counts what was acknowledged. All times are taken from the moment of
+ * the click (the fetch call); on a mobile device the connection has to be made first.
  */
 export async function runClient(plan: RequestPlan, target: ClientTarget): Promise<ClientResult> {
-  const startedMs = performance.now();
-  const elapsedMs = (): number => Math.round((performance.now() - startedMs) * 1_000) / 1_000;
   // Not from the seed: a second run on the same database must not meet the rows of the first.
   const traceId = randomBytes(16).toString('hex');
   const leaving = new AbortController();
   const { signal } = leaving;
   const leave = (): void => leaving.abort();
   target.signal.addEventListener('abort', leave, { once: true });
-  const recording = new StreamRecording();
-  let headers = new Headers();
+  const record = openRecord(traceId, performance.now(), { signal, about: aboutOf(plan) });
   let seq = 0;
   let hidden = false;
-
-  const beacon = (status: StreamStatus, endMs: number | null): Beacon => ({
-    v: BEACON_VERSION,
-    trace_id: traceId,
-    seq: ++seq,
-    status,
-    since_start_ms: elapsedMs(),
-    end_ms: endMs,
-    ...recording.facts(),
-    hidden,
-    timing_trace: headers.get('x-timing-trace'),
-    server_timing: headers.get('server-timing'),
-    model: plan.model,
-    route: plan.route,
-    variant: plan.variant,
-    tier: plan.tier,
-    prompt_chars: plan.promptChars,
-    region: plan.region,
-    device: plan.device,
+  const beacon = (): Beacon => ({
+    ...buildBeacon(record, { seq: ++seq, suspended: false, hidden, render: null }),
     connection: plan.connection,
   });
 
   let interrupted = plan.interruption === null;
   const interruptWhenDue = (): void => {
-    if (interrupted || recording.events < plan.interruptAfterEvents) return;
+    if (interrupted || record.arrivals.length < plan.interruptAfterEvents) return;
     interrupted = true;
     if (plan.interruption === 'abort') leave();
     if (plan.interruption === 'hide') {
       hidden = true;
-      void target.send(beacon('streaming', null));
+      void target.send(beacon());
     }
   };
 
-  let refused = false;
   try {
     if (plan.connectMs > 0) await wait(plan.connectMs, undefined, { signal });
-    const response = await fetch(`${target.gatewayUrl}${plan.route}`, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'text/event-stream',
-        'X-Trace-ID': traceId,
-        ...planHeaders(plan),
-      },
-      body: JSON.stringify({
-        model: plan.model,
-        stream: true,
-        stream_options: { include_usage: true, continuous_usage_stats: plan.tokensPerEvent > 1 },
-        messages: [{ role: 'user', content: promptOf(plan.promptChars) }],
-      }),
-      signal,
-    });
-    headers = response.headers;
-    refused = !response.ok;
-    if (response.body) {
-      for await (const bytes of response.body) {
-        recording.read(bytes, performance.now() - startedMs);
-        interruptWhenDue();
-      }
-    }
-  } catch {
-    // Left or cut: the recording tells which. Without an answer there was none to cut.
-    refused ||= headers.keys().next().done === true && !signal.aborted;
+    const response = watchResponse(await fetch(...requestOf(plan, target, traceId, signal)), record);
+    if (response.body) for await (const _bytes of response.body) interruptWhenDue();
+  } catch (error) {
+    // Left, cut, or never connected; of an answer that had begun the record knows more.
+    record.end('error', error);
   } finally {
     target.signal.removeEventListener('abort', leave);
   }
-  const status = refused ? 'error' : recording.outcome(signal.aborted);
-  await target.send(beacon(status, elapsedMs()));
-  return { traceId, status };
+  const last = beacon();
+  await target.send(last);
+  return { traceId, status: last.status };
+}
+
+function aboutOf({ model, route, variant, tier, promptChars, region, device }: RequestPlan): About {
+  return { model, route, variant, tier, prompt_chars: promptChars, region, device };
+}
+
+function requestOf(
+  plan: RequestPlan,
+  target: ClientTarget,
+  traceId: string,
+  signal: AbortSignal,
+): [string, RequestInit] {
+  const headers = new Headers({
+    'Content-Type': 'application/json',
+    Accept: 'text/event-stream',
+    ...planHeaders(plan),
+  });
+  addTraceHeaders(headers, traceId, true);
+  const body = JSON.stringify({
+    model: plan.model,
+    stream: true,
+    stream_options: { include_usage: true, continuous_usage_stats: plan.tokensPerEvent > 1 },
+    messages: [{ role: 'user', content: promptOf(plan.promptChars) }],
+  });
+  const prefix = plan.buffered ? (target.collectingPrefix ?? '') : '';
+  return [`${target.gatewayUrl}${prefix}${plan.route}`, { method: 'POST', headers, body, signal }];
 }
