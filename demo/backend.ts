@@ -78,7 +78,7 @@ async function answer(
   const promptTokens = Math.ceil(String(request.body?.messages?.[0]?.content ?? '').length / 4);
   describe({
     model: plan.model,
-    route: plan.route,
+    route: request.path,
     variant: plan.variant,
     tier: plan.tier,
     backend: plan.backend,

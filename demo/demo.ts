@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { startCompanions } from '../native/companions.ts';
 import type { DemoOptions } from './arguments.ts';
 import { createBeaconSender } from './beaconSender.ts';
+import { startBrowserTraffic } from './browserTraffic.ts';
 import { createFigureReader } from './figures.ts';
 import { findDashboards } from './links.ts';
 import { createProgress } from './progress.ts';
@@ -62,8 +64,10 @@ async function run(
   const token = randomBytes(16).toString('base64url');
   const dataDir = process.env['DATA_DIR']?.trim() || path.join('.data', 'demo');
 
+  const logFolder = path.resolve(dataDir, 'logs');
+  mkdirSync(logFolder, { recursive: true });
   screen.say(`starting PostgreSQL and the ingest service in ${dataDir} …`);
-  const environment = await serviceEnvironment(process.env, { token, dataDir });
+  const environment = await serviceEnvironment(process.env, { token, dataDir, logFolder });
   const service = await startChild<ServiceReady>('service.ts', {}, environment, signals.asked);
   stops.push(service.stop);
   const { publicUrl, adminUrl, databaseUrl } = service.ready;
@@ -76,21 +80,24 @@ async function run(
   stops.push(companions.stop);
 
   screen.say('starting the simulated backend and its gateway …');
-  const servingInput = { seed: options.seed, ingestUrl: publicUrl, token };
+  const servingInput = { seed: options.seed, ingestUrl: publicUrl, token, logFolder };
   const serving = await startChild<ServingReady, ServingReport>('serving.ts', servingInput, process.env, signals.asked);
   stops.push(serving.stop);
-  screen.say(`  up: chat requests on ${serving.ready.gatewayUrl}`);
+  const { gatewayUrl, collectingPrefix, gateway, pageUrl } = serving.ready;
+  screen.say(`  up: chat requests on ${gatewayUrl}`);
+  screen.say(`  gateway: ${gateway}`);
 
   const reader = createFigureReader(databaseUrl);
   stops.push(reader.close);
   const since = await reader.now();
   const sender = createBeaconSender(publicUrl);
-  const { gatewayUrl } = serving.ready;
-  const traffic = startTraffic({ ...options, gatewayUrl, send: sender.send });
+  const traffic = startTraffic({ ...options, gatewayUrl, collectingPrefix, send: sender.send });
   stops.push(async () => {
     traffic.stopStarting();
     await traffic.drain(0);
   });
+  const browser = pageUrl === null ? null : startBrowserTraffic(pageUrl, path.resolve(dataDir, 'native/chromium'), say);
+  stops.push(async () => browser?.stop());
   const progress = createProgress({
     options,
     plain,
@@ -100,7 +107,15 @@ async function run(
     sender,
     traffic,
     serving,
-    links: { publicUrl, adminUrl, token, companions, dashboards: findDashboards() },
+    links: {
+      publicUrl,
+      adminUrl,
+      token,
+      companions,
+      dashboards: findDashboards(),
+      pageUrl,
+      logFolder: path.relative('', logFolder),
+    },
   });
   stops.push(progress.stop);
 
@@ -118,11 +133,12 @@ async function run(
   await orEnd(Promise.race([traffic.startedAll, aborted(signals.asked)]));
   traffic.stopStarting();
   progress.phase = 'finishing; Ctrl-C ends it';
-  await orEnd(traffic.drain(DRAIN_WITHIN_MS));
+  const [, pageAnswers] = await orEnd(Promise.all([traffic.drain(DRAIN_WITHIN_MS), browser?.finish()]));
   progress.phase = 'waiting for the last halves';
   await orEnd(progress.joinedOrLate(JOIN_WITHIN_MS));
   const result = await orEnd(progress.finish());
 
+  if (pageAnswers != null) screen.say(`In Chromium the chat page read ${pageAnswers} answers to their end.`);
   const faults = faultsOf(result);
   for (const fault of faults) screen.say(`demo: ${fault}`);
   if (faults.length === 0) screen.say('All joined, none rejected.');

@@ -15,10 +15,22 @@ const CLIENT_LEFT = 499;
  * of nginx.
  *
  * @param upstreamPort of the backend, on loopback
+ * @param files served beside it, by their paths
  */
-export function createGateway(seed: number, upstreamPort: number, log: GatewayLog): Server {
+export function createGateway(
+  seed: number,
+  upstreamPort: number,
+  log: GatewayLog,
+  files: ReadonlyMap<string, string> = new Map(),
+): Server {
   const agent = new Agent({ keepAlive: true });
   const server = createServer(async (incoming, response) => {
+    const name = incoming.url === '/' ? 'index.html' : String(incoming.url).slice(1);
+    const file = files.get(name);
+    if (file !== undefined) {
+      response.writeHead(200, { 'Content-Type': name.endsWith('.js') ? 'text/javascript' : 'text/html' }).end(file);
+      return;
+    }
     const plan = planFromHeaders(seed, incoming.headers);
     const left = new AbortController();
     const began = performance.now();

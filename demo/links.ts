@@ -10,6 +10,9 @@ export interface LinkFacts {
   /** A request to look at; null while there is none. */
   readonly traceId: string | null;
   readonly dashboards: string;
+  /** The chat page; null where there is none. */
+  readonly pageUrl: string | null;
+  readonly logFolder: string;
 }
 
 const DASHBOARD_FOLDER = 'provisioning/grafana/dashboards';
@@ -28,21 +31,23 @@ export function findDashboards(): string {
 }
 
 /** What to open next. The command is cut where a shell lets it be cut, so that it can be copied from 80 columns. */
-export function renderLinks({ publicUrl, adminUrl, token, companions, traceId, dashboards }: LinkFacts): string[] {
+export function renderLinks(facts: LinkFacts): string[] {
+  const { publicUrl, adminUrl, token, companions, traceId, dashboards, pageUrl, logFolder } = facts;
   const request =
     traceId === null
       ? ['  request     with the first finished one']
       : [
           `  request     curl -H 'Authorization: Bearer ${token}' \\`,
           `              ${publicUrl}/v1/requests/${traceId}`,
+          `  its logs    grep -h ${traceId} ${logFolder}/*.log`,
         ];
   const { prometheusUrl, grafanaUrl } = companions;
   return [
     'open next',
+    ...(pageUrl === null ? [] : [`  try it      ${pageUrl}`]),
     `  metrics     ${adminUrl}/metrics`,
     ...(prometheusUrl === null ? [] : [`  prometheus  ${prometheusUrl}`]),
     ...request,
     `  dashboards  ${grafanaUrl ?? dashboards}`,
-    '  more        README.md',
   ];
 }

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { planRequest, type RequestPlan } from './plan.ts';
+import { SCENARIO_NAMES } from './scenarios.ts';
 
 const INDEX = 'x-demo-request';
 const PULSE = 'x-demo-pulse';
+/** For a request by hand: the next plan of this kind. */
+const SCENARIO = 'x-demo-scenario';
 
 /** How a request tells gateway and backend which one it is, so that each can draw its part. */
 export function planHeaders({ index, pulse }: RequestPlan): Record<string, string> {
@@ -11,6 +14,11 @@ export function planHeaders({ index, pulse }: RequestPlan): Record<string, strin
 
 /** The plan of the request with these headers; a request without them, such as one by hand, gets the first plan. */
 export function planFromHeaders(seed: number, headers: IncomingHttpHeaders): RequestPlan {
-  const index = Number(headers[INDEX] ?? 0);
-  return planRequest(seed, Number.isSafeInteger(index) ? index : 0, headers[PULSE] === '1');
+  const given = Number(headers[INDEX] ?? 0);
+  const pulse = headers[PULSE] === '1';
+  const scenario = SCENARIO_NAMES.find((name) => name === headers[SCENARIO]);
+  for (let index = Number.isSafeInteger(given) ? given % 2 ** 31 : 0; ; index++) {
+    const plan = planRequest(seed, index, pulse);
+    if (scenario === undefined || plan.scenario === scenario) return plan;
+  }
 }

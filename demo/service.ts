@@ -1,5 +1,6 @@
 import { readConfig } from '../ingest/config.ts';
 import { createLog } from '../ingest/log.ts';
+import { openLogFile } from '../ingest/logFile.ts';
 import { startService } from '../ingest/service.ts';
 import { runAsChild } from './childProcess.ts';
 
@@ -12,6 +13,11 @@ export interface ServiceReady {
 
 await runAsChild<unknown, ServiceReady>(async () => {
   const config = readConfig(process.env);
-  const { publicUrl, adminUrl, databaseUrl, failed, stop } = await startService(config, createLog(config.logLevel));
+  const toFile = config.logFile === null ? null : openLogFile(config.logFile);
+  const log = createLog(config.logLevel, (line) => {
+    process.stdout.write(line);
+    toFile?.(line);
+  });
+  const { publicUrl, adminUrl, databaseUrl, failed, stop } = await startService(config, log);
   return { ready: { publicUrl, adminUrl, databaseUrl }, failed, stop };
 });

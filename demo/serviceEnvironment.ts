@@ -1,9 +1,12 @@
 import { createServer } from 'node:net';
+import path from 'node:path';
 import { LABELS_OF_PLANS } from './plan.ts';
 
 export interface ServiceSettings {
   readonly token: string;
   readonly dataDir: string;
+  /** Gets its log. */
+  readonly logFolder: string;
 }
 
 /** Settings of a real installation that must not reach a demo: above all, its database. */
@@ -28,6 +31,9 @@ export async function serviceEnvironment(
 ): Promise<NodeJS.ProcessEnv> {
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_DEMOS.includes(name)));
   return {
+    // Each request leaves a line under its trace id, beside those of nginx and the backend.
+    LOG_FILE: path.join(settings.logFolder, 'ingest.json.log'),
+    LOG_REQUESTS: 'all',
     ...inherited,
     HOST: '127.0.0.1',
     ADMIN_HOST: '127.0.0.1',

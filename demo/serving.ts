@@ -1,60 +1,61 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { openLogFile } from '../ingest/logFile.ts';
 import type { SenderStats } from '../middleware/node/index.ts';
+import { findProgram } from '../setup/findProgram.ts';
+import { programNamed } from '../setup/programs.ts';
 import { createBackend } from './backend.ts';
 import { runAsChild } from './childProcess.ts';
-import { createGateway } from './gateway.ts';
 import { createGatewayLog } from './gatewayLog.ts';
+import { close, listen } from './listen.ts';
+import { startGateway } from './servedGateway.ts';
 
 /** The process that serves the model: backend and gateway, away from the loop that takes the clients' times. */
 export interface ServingInput {
   readonly seed: number;
   readonly ingestUrl: string;
   readonly token: string;
+  /** Gets their log files. */
+  readonly logFolder: string;
 }
 
 export interface ServingReady {
   readonly gatewayUrl: string;
+  /** Before the path of a request that is to be held back; empty where the gateway itself knows which. */
+  readonly collectingPrefix: string;
+  /** What the gateway is, in a line. */
+  readonly gateway: string;
+  /** The chat page to try; null where it could not be built. */
+  readonly pageUrl: string | null;
 }
 
 /** What became of the middleware's records. */
 export type ServingReport = SenderStats;
 
-/** Streams of clients that have gone end at once; the rest is cut. */
-const CLOSE_WITHIN_MS = 2_000;
-
-await runAsChild<ServingInput, ServingReady, ServingReport>(async (input) => {
-  const backend = createBackend(input);
+await runAsChild<ServingInput, ServingReady, ServingReport>(async ({ seed, ingestUrl, token, logFolder }) => {
+  mkdirSync(logFolder, { recursive: true });
+  const backend = createBackend({ seed, ingestUrl, token, log: openLogFile(path.join(logFolder, 'backend.json.log')) });
   const backendServer = createServer(backend.app);
-  const gatewayLog = createGatewayLog(input.ingestUrl, input.token);
-  const gateway = createGateway(input.seed, await listen(backendServer), gatewayLog);
-  const gatewayUrl = `http://127.0.0.1:${await listen(gateway)}`;
+  const log = createGatewayLog(ingestUrl, token);
+  const backendPort = await listen(backendServer);
+  const gateway = await startGateway({
+    nginx: findProgram(programNamed('nginx')),
+    seed,
+    ingestUrl,
+    backendPort,
+    logFolder,
+    log,
+  });
+  const { url: gatewayUrl, collectingPrefix, about, pageUrl } = gateway;
   return {
-    ready: { gatewayUrl },
+    ready: { gatewayUrl, collectingPrefix, gateway: about, pageUrl },
     report: () => ({ ...backend.timing.stats }),
     async stop() {
-      await close(gateway);
-      await gatewayLog.close();
+      await gateway.stop();
+      await log.close();
       await close(backendServer);
       await backend.timing.close();
     },
   };
 });
-
-/** @returns the free port of loopback that was found */
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server has no port');
-  return address.port;
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const impatience = setTimeout(() => server.closeAllConnections(), CLOSE_WITHIN_MS);
-  await closed;
-  clearTimeout(impatience);
-}

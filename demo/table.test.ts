@@ -76,6 +76,8 @@ describe('renderTable', () => {
       companions: { prometheusUrl: 'http://127.0.0.1:9090', grafanaUrl: null },
       traceId: FIGURES.slowest!.traceId,
       dashboards: 'provisioning/grafana/dashboards/first-token.json',
+      pageUrl: 'http://127.0.0.1:8090/',
+      logFolder: '.data/demo/logs',
     });
     for (const line of [...renderTable(VIEW, false), ...links]) expect(line.length).toBeLessThanOrEqual(80);
     expect(renderTable(VIEW, true).length + 1 + links.length).toBeLessThan(24);
@@ -178,12 +180,26 @@ describe('clip', () => {
 
 describe('renderLinks', () => {
   const companions = { prometheusUrl: null, grafanaUrl: null };
-  const FACTS = { publicUrl: 'http://p', adminUrl: 'http://a', token: 'secret', companions, dashboards: 'x' };
+  const FACTS = {
+    publicUrl: 'http://p',
+    adminUrl: 'http://a',
+    token: 'secret',
+    companions,
+    dashboards: 'x',
+    pageUrl: null,
+    logFolder: 'logs',
+  };
 
   it('has one command that a shell can run, once there is a request', () => {
     const text = renderLinks({ ...FACTS, traceId: 'abc' }).join('\n');
     expect(text).toContain("curl -H 'Authorization: Bearer secret' \\\n              http://p/v1/requests/abc");
+    expect(text).toContain('grep -h abc logs/*.log');
     expect(renderLinks({ ...FACTS, traceId: null }).join('\n')).not.toContain('curl');
+  });
+
+  it('leads to the chat page, where there is one', () => {
+    expect(renderLinks({ ...FACTS, pageUrl: 'http://page/', traceId: null }).join('\n')).toContain('http://page/');
+    expect(renderLinks({ ...FACTS, traceId: null }).join('\n')).not.toContain('try it');
   });
 
   it('leads to what was found on the PATH, and to the files where no Grafana is', () => {

@@ -14,6 +14,7 @@ export interface TrafficOptions {
   /** Milliseconds; null without end. */
   readonly runForMs: number | null;
   readonly gatewayUrl: string;
+  readonly collectingPrefix?: string;
   readonly send: ClientTarget['send'];
 }
 
@@ -36,7 +37,8 @@ export interface Traffic {
 }
 
 /** Starts requests at the drawn times and keeps count of them. */
-export function startTraffic({ seed, ratePerSecond, runForMs, gatewayUrl, send }: TrafficOptions): Traffic {
+export function startTraffic(options: TrafficOptions): Traffic {
+  const { seed, ratePerSecond, runForMs, gatewayUrl, collectingPrefix = '', send } = options;
   const beganMs = performance.now();
   const starting = new AbortController();
   const pages = new AbortController();
@@ -50,6 +52,7 @@ export function startTraffic({ seed, ratePerSecond, runForMs, gatewayUrl, send }
   const run = async (index: number, pulse: boolean): Promise<void> => {
     const { traceId, status } = await runClient(planRequest(seed, index, pulse), {
       gatewayUrl,
+      collectingPrefix,
       send,
       signal: pages.signal,
     });

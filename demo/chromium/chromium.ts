@@ -50,16 +50,20 @@ export interface Browser {
  * Debian's Chromium with a profile of its own. It is driven without a library: those emulate a focus that keeps every page visible,
  * and switch the back/forward cache off, which are two things to be tested here.
  *
+ * @param folder for its profile, emptied before and removed after; default: a new one of the system's temporary folder
  * @throws Error naming the apt line when the program is missing
  */
-export async function startChromium(): Promise<Browser> {
+export async function startChromium(folder?: string): Promise<Browser> {
   const program = findProgram(programNamed('chromium'));
   if (program === undefined) throw new MissingProgramError('chromium');
-  const profile = await mkdtemp(path.join(tmpdir(), 'firsttoken-chromium-'));
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  const profile = folder ?? (await mkdtemp(path.join(tmpdir(), 'firsttoken-chromium-')));
   const child = spawn(program, [...ARGUMENTS, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    // A Ctrl-C in the terminal is the parent's to take.
+    detached: process.platform !== 'win32',
   });
-  // A test process that dies must not leave its browser behind.
+  // Who dies must not leave a browser behind; after a kill -9 the closed pipe ends it.
   const killNow = () => child.kill('SIGKILL');
   process.once('exit', killNow);
   const devtools = new DevTools(child.stdio[3] as Writable, child.stdio[4] as Readable);

@@ -1,7 +1,7 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { followLines } from './followLines.ts';
 
 let folder: string;
@@ -39,4 +39,18 @@ test('what was written last is read on closing; a file that never comes has no l
   expect(lines).toEqual(['one']);
   await followLines(path.join(folder, 'none'), (line) => lines.push(line)).close();
   expect(lines).toEqual(['one']);
+});
+
+test('a file that has grown is put aside and begun anew', async () => {
+  const file = path.join(folder, 'access.log');
+  const lines: string[] = [];
+  const followed = followLines(file, (line) => lines.push(line), 50);
+  const first = `${'a'.repeat(30)}\n${'b'.repeat(30)}\n`;
+  await appendFile(file, first);
+  await vi.waitFor(async () => expect((await stat(file)).size).toBe(0), { timeout: 5_000 });
+  await appendFile(file, 'short\n');
+  await followed.close();
+  expect(lines).toEqual(['a'.repeat(30), 'b'.repeat(30), 'short']);
+  expect(await readFile(`${file}.1`, 'utf8')).toBe(first);
+  expect(await readFile(file, 'utf8')).toBe('short\n');
 });

@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../native/freePort.ts';
+import { startProgram } from '../../native/nativeProgram.ts';
 
 const SHIPPED = fileURLToPath(new URL('../../provisioning/nginx', import.meta.url));
-const UP_WITHIN_MS = 10_000;
-const STOP_WITHIN_MS = 5_000;
-const POLL_MS = 20;
+const HEALTH = '/nginx-health';
 
 /** Under it stands a location as nginx has it without our configuration: it collects the answer. */
 export const COLLECTING_PREFIX = '/collecting';
@@ -29,64 +25,72 @@ export interface NginxOptions {
   readonly backendPort: number;
   /** Files to serve beside it, by their paths. */
   readonly files: ReadonlyMap<string, string>;
+  /** Taken when it is free. Default: any. */
+  readonly port?: number;
+  /** Default: in a folder that goes with nginx. */
+  readonly accessLog?: string;
 }
 
 /**
  * A real nginx on loopback with the shipped configuration, in which only the log's path is another: a page's files, and an application
- * behind `/api/`.
+ * behind `/api/`. It ends with this process, however that ends.
  *
  * @throws Error with nginx's own message when it does not start
  */
-export async function startNginx({ program, backendPort, files }: NginxOptions): Promise<RunningNginx> {
+export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
+  const { program, backendPort, files } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'firsttoken-nginx-'));
-  // Its workers are another user's where root starts it.
-  await chmod(folder, 0o777);
-  for (const name of ['firsttoken.conf', 'firsttoken-stream.conf']) {
-    const text = await readFile(path.join(SHIPPED, name), 'utf8');
-    await writeFile(path.join(folder, name), text.replaceAll('/var/log/nginx/', `${folder}/`));
-  }
-  for (const [name, text] of files) {
-    const file = path.join(folder, 'files', name);
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, text);
-  }
-  const port = await freePort();
-  await writeFile(path.join(folder, 'nginx.conf'), configuration(folder, port, backendPort));
-
-  const child = spawn(program, ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    // A Ctrl-C in the terminal is the parent's to take.
-    detached: true,
-  });
-  let said = '';
-  child.stderr.on('data', (text: Buffer) => {
-    said += text;
-  });
-  const ended = once(child, 'close');
-  const killNow = (): void => void child.kill('SIGTERM');
-  process.once('exit', killNow);
-  const stop = async (): Promise<void> => {
-    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
-    child.kill('SIGTERM');
-    await ended;
-    clearTimeout(impatience);
-    process.removeListener('exit', killNow);
-    await rm(folder, { recursive: true, force: true });
-  };
-
-  const giveUpAt = performance.now() + UP_WITHIN_MS;
-  while (!(await listens(port))) {
-    const over = child.exitCode !== null || performance.now() > giveUpAt;
-    if (over) {
-      await stop();
-      throw new Error(`nginx does not start: ${said.trim()}`);
+  const accessLog = options.accessLog ?? path.join(folder, 'access.json.log');
+  const port = await freePort(options.port ?? 0);
+  const logFile = path.join(folder, 'nginx.log');
+  try {
+    // Its workers are another user's where root starts it.
+    await chmod(folder, 0o777);
+    for (const name of ['firsttoken.conf', 'firsttoken-stream.conf']) {
+      const text = await readFile(path.join(SHIPPED, name), 'utf8');
+      await writeFile(path.join(folder, name), text.replaceAll('/var/log/nginx/access.json.log', quoted(accessLog)));
     }
-    await wait(POLL_MS);
+    for (const [name, text] of files) {
+      const file = path.join(folder, 'files', name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    await writeFile(path.join(folder, 'nginx.conf'), configuration({ folder, port, backendPort, accessLog }));
+    const nginx = await startProgram({
+      file: program,
+      args: ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log'],
+      logFile,
+      url: `http://127.0.0.1:${port}`,
+      readyPath: HEALTH,
+    });
+    return {
+      url: nginx.url,
+      accessLog,
+      async stop() {
+        await nginx.stop();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    const said = await readFile(logFile, 'utf8').catch(() => '');
+    await rm(folder, { recursive: true, force: true });
+    throw new Error(`nginx does not start: ${said.trim() || String(error)}`, { cause: error });
   }
-  return { url: `http://127.0.0.1:${port}`, accessLog: path.join(folder, 'access.json.log'), stop };
 }
 
-function configuration(folder: string, port: number, backendPort: number): string {
+/** A path as a word of the configuration, in which a blank or a dollar would mean something. */
+function quoted(file: string): string {
+  return `"${file.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
+interface Places {
+  readonly folder: string;
+  readonly port: number;
+  readonly backendPort: number;
+  readonly accessLog: string;
+}
+
+function configuration({ folder, port, backendPort, accessLog }: Places): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `daemon off;
 pid ${folder}/nginx.pid;
@@ -101,6 +105,7 @@ http {
   server {
     listen 127.0.0.1:${port};
     root ${folder}/files;
+    location = ${HEALTH} { return 204; }
     location /api/ {
       include firsttoken-stream.conf;
       proxy_pass http://127.0.0.1:${backendPort};
@@ -108,7 +113,7 @@ http {
     # A location that somebody forgot: nginx collects the answer before it passes it on.
     location ${COLLECTING_PREFIX}/ {
       set $firsttoken_buffering on;
-      access_log ${folder}/access.json.log firsttoken;
+      access_log ${quoted(accessLog)} firsttoken;
       proxy_http_version 1.1;
       proxy_set_header X-Trace-ID $firsttoken_trace;
       proxy_buffers 8 64k;
@@ -118,25 +123,4 @@ http {
   }
 }
 `;
-}
-
-/** nginx cannot be given port 0. */
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = net.connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
