@@ -1,0 +1,50 @@
+import type { Frame } from '../dashboards/runner/frame.ts';
+import { interpolateText } from '../dashboards/runner/interpolation.ts';
+import { runPanel } from '../dashboards/runner/runPanel.ts';
+import { readLines, type ShownLine } from './logLines.ts';
+import type { Question } from './question.ts';
+import { readSpans, type ShownSpan } from './requestSpans.ts';
+import { promql, type SqlSource } from './sources.ts';
+import { readVariables, type Variable } from './variables.ts';
+
+/** What a panel shows: frames, or what stands in place of a store of traces or logs, or why there is nothing. */
+export type PanelAnswer =
+  | { readonly frames: readonly Frame[] }
+  | { readonly spans: readonly ShownSpan[] }
+  | { readonly lines: readonly ShownLine[] }
+  | { readonly missing: string };
+
+export interface AnswerSources {
+  readonly sql: SqlSource;
+  readonly prometheusUrl: string | null;
+  readonly logFolder: string;
+}
+
+export const NO_PROMETHEUS =
+  'This panel asks Prometheus. Install it (Debian: apt-get install prometheus) and start again, or set PROMETHEUS_URL.';
+
+export async function answerVariables(question: Question, { sql }: AnswerSources): Promise<Variable[]> {
+  return readVariables(question, sql.remembered);
+}
+
+export async function answerPanel(question: Question, sources: AnswerSources): Promise<PanelAnswer> {
+  const { sql, prometheusUrl, logFolder } = sources;
+  const panel = question.panel!;
+  const variables = await readVariables(question, sql.remembered);
+  const interpolation = {
+    ...question,
+    variables: Object.fromEntries(variables.map(({ name, values }) => [name, values])),
+  };
+  const type = (panel.targets?.[0] as { datasource?: { type?: string } } | undefined)?.datasource?.type;
+  // A trace store and a log store are parts of compose; here the row and the files take their place.
+  if (type === 'tempo' || type === 'loki') {
+    const ids = ['trace_key', 'log_id'].map((name) => interpolateText(`\${${name}}`, interpolation));
+    return type === 'tempo' ? { spans: await readSpans(sql, ids[0]!) } : { lines: await readLines(logFolder, ids) };
+  }
+  if (type === 'prometheus' && prometheusUrl === null) return { missing: NO_PROMETHEUS };
+  const frames = await runPanel(panel, interpolation, {
+    sql: sql.sql,
+    promql: (path, parameters) => promql(prometheusUrl!, path, parameters),
+  });
+  return { frames };
+}

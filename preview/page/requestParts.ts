@@ -1,0 +1,49 @@
+import type { ShownLine } from '../logLines.ts';
+import type { ShownSpan } from '../requestSpans.ts';
+import { PALETTE } from './colours.ts';
+import { el, place } from './dom.ts';
+import { format, timeText } from './units.ts';
+
+/** The spans of one request as bars below each other, on one scale. */
+export function drawSpans(spans: readonly ShownSpan[], body: HTMLElement): boolean {
+  const end = Math.max(...spans.map(({ startMs, lengthMs }) => startMs + lengthMs), 0);
+  if (spans.length === 0 || end === 0) return false;
+  const lines = spans.map(({ name, depth, startMs, lengthMs, clamped }, at) => {
+    const bar = place(el('i', { className: 'bar' }), {
+      left: `${(startMs / end) * 100}%`,
+      width: `${(lengthMs / end) * 100}%`,
+      background: PALETTE[at % PALETTE.length]!,
+    });
+    const length = clamped ? 'below zero' : format(lengthMs, 'ms');
+    return el(
+      'li',
+      {},
+      place(el('span', {}, name), { 'padding-left': `${depth * 14}px` }),
+      el('span', { className: 'track' }, bar),
+      el('span', { className: 'number', title: `begins ${format(startMs, 'ms')} after the request` }, length),
+    );
+  });
+  body.replaceChildren(el('ul', { className: 'spans' }, ...lines));
+  return true;
+}
+
+/** Log lines of one request; each opens to what stands in the file. */
+export function drawLines(lines: readonly ShownLine[], body: HTMLElement): boolean {
+  if (lines.length === 0) return false;
+  const shown = lines.map(({ atMs, service, level, text, line }) =>
+    el(
+      'details',
+      { className: `line ${level}` },
+      el(
+        'summary',
+        {},
+        el('time', {}, atMs === null ? '–' : timeText(atMs, false)),
+        el('b', {}, service),
+        el('span', {}, text),
+      ),
+      el('pre', {}, line),
+    ),
+  );
+  body.replaceChildren(el('div', { className: 'scroll lines' }, ...shown));
+  return true;
+}
