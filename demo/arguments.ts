@@ -53,8 +53,9 @@ function readSeed(text: string): number {
 
 const COMMAND = {
   name: 'npm run demo',
-  summary: `Starts the ingest service with an embedded PostgreSQL, a simulated LLM backend, a gateway in front of it and clients that
-stream answers through both, and shows what the database knows about them. Everything listens on loopback only.`,
+  summary: `Starts the ingest service with an embedded PostgreSQL, a simulated LLM backend, a gateway in front of it (nginx, where it is
+installed) and clients that stream answers through both (a Chromium among them, where it is installed), and shows what the database knows
+about them. A chat page is there to try it by hand. Everything listens on loopback only.`,
   options: {
     for: {
       value: '<time>',
@@ -73,7 +74,8 @@ stream answers through both, and shows what the database knows about them. Every
     },
     plain: { help: 'lines instead of a table (also chosen without a terminal, and by NO_COLOR)' },
   },
-  environment: 'DATA_DIR (.data/demo) keeps the rows; PORT (8080) and ADMIN_PORT (9464) are taken when they are free.',
+  environment:
+    'DATA_DIR (.data/demo) keeps the rows, and the logs of all parts in logs/; PORT (8080) and ADMIN_PORT (9464) are taken when they are free.',
   exitCodes: { 0: 'at least 99 % of the finished requests were joined and none was rejected', 1: 'else' },
 };
 

@@ -22,6 +22,15 @@ it('joins every request, rejects none, and leaves nothing running', async () => 
   expect(demo.output()).toContain('All joined, none rejected.');
   expect(code).toBe(0);
   await expectNoServer(demo.output());
+  expect(demo.output()).toMatch(
+    /gateway: (nginx, with provisioning|a hop .* in place of nginx \(nginx is not on the PATH: )/,
+  );
+  // One id leads through the lines of all parts.
+  const logs = (name: string) => readFile(join(dataDir, 'logs', `${name}.json.log`), 'utf8');
+  const { trace_id: traceId } = JSON.parse((await logs('backend')).split('\n')[0]!);
+  expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(await logs('ingest')).toContain(traceId);
+  if (demo.output().includes('gateway: nginx')) expect(await logs('nginx.access')).toContain(traceId);
 });
 
 it('ends in order at Ctrl-C', async () => {
