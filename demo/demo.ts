@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { startCompanions } from '../native/companions.ts';
+import type { PreviewOptions } from '../preview/server.ts';
 import type { DemoOptions } from './arguments.ts';
 import { createBeaconSender } from './beaconSender.ts';
 import { startBrowserTraffic } from './browserTraffic.ts';
 import { createFigureReader } from './figures.ts';
-import { findDashboards } from './links.ts';
+import type { PreviewReady } from './preview.ts';
 import { createProgress } from './progress.ts';
 import { createPlainScreen, createTerminalScreen, type Screen } from './screen.ts';
 import type { ServiceReady } from './service.ts';
@@ -78,6 +79,11 @@ async function run(
   const say = (line: string): void => screen.say(`  ${line}`);
   const companions = await startCompanions({ prometheus: true, grafana: true, dataDir, adminUrl, databaseUrl, say });
   stops.push(companions.stop);
+  const { prometheusUrl } = companions;
+  const previewInput: PreviewOptions = { databaseUrl, prometheusUrl, logFolder };
+  const preview = await startChild<PreviewReady>('preview.ts', previewInput, process.env, signals.asked);
+  stops.push(preview.stop);
+  screen.say(`  dashboards on ${preview.ready.url}`);
 
   screen.say('starting the simulated backend and its gateway …');
   const servingInput = { seed: options.seed, ingestUrl: publicUrl, token, logFolder };
@@ -112,14 +118,14 @@ async function run(
       adminUrl,
       token,
       companions,
-      dashboards: findDashboards(),
+      previewUrl: preview.ready.url,
       pageUrl,
       logFolder: path.relative('', logFolder),
     },
   });
   stops.push(progress.stop);
 
-  const died = Promise.race([service.ended, serving.ended]).then((how) => {
+  const died = Promise.race([service.ended, serving.ended, preview.ended]).then((how) => {
     throw new Error(how);
   });
   // A death after the end is no news.

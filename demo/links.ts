@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Companions } from '../native/companions.ts';
 
 export interface LinkFacts {
@@ -9,30 +7,16 @@ export interface LinkFacts {
   readonly companions: Pick<Companions, 'prometheusUrl' | 'grafanaUrl'>;
   /** A request to look at; null while there is none. */
   readonly traceId: string | null;
-  readonly dashboards: string;
+  /** The preview of the dashboards. */
+  readonly previewUrl: string;
   /** The chat page; null where there is none. */
   readonly pageUrl: string | null;
   readonly logFolder: string;
 }
 
-const DASHBOARD_FOLDER = 'provisioning/grafana/dashboards';
-
-/** The generated dashboards, or how to generate them. */
-export function findDashboards(): string {
-  try {
-    const files = readdirSync(fileURLToPath(new URL(`../${DASHBOARD_FOLDER}`, import.meta.url)));
-    const [first, ...others] = files.filter((file) => file.endsWith('.json')).sort();
-    if (first !== undefined)
-      return `${DASHBOARD_FOLDER}/${first}${others.length > 0 ? ` and ${others.length} more` : ''}`;
-  } catch {
-    // Not generated yet.
-  }
-  return 'npm run dashboards writes them';
-}
-
 /** What to open next. The command is cut where a shell lets it be cut, so that it can be copied from 80 columns. */
 export function renderLinks(facts: LinkFacts): string[] {
-  const { publicUrl, adminUrl, token, companions, traceId, dashboards, pageUrl, logFolder } = facts;
+  const { publicUrl, adminUrl, token, companions, traceId, previewUrl, pageUrl, logFolder } = facts;
   const request =
     traceId === null
       ? ['  request     with the first finished one']
@@ -44,10 +28,11 @@ export function renderLinks(facts: LinkFacts): string[] {
   const { prometheusUrl, grafanaUrl } = companions;
   return [
     'open next',
+    `  dashboards  ${previewUrl}/?from=now-15m`,
+    ...(grafanaUrl === null ? [] : [`  grafana     ${grafanaUrl}`]),
     ...(pageUrl === null ? [] : [`  try it      ${pageUrl}`]),
     `  metrics     ${adminUrl}/metrics`,
     ...(prometheusUrl === null ? [] : [`  prometheus  ${prometheusUrl}`]),
     ...request,
-    `  dashboards  ${grafanaUrl ?? dashboards}`,
   ];
 }

@@ -75,7 +75,7 @@ describe('renderTable', () => {
       token: 'a'.repeat(22),
       companions: { prometheusUrl: 'http://127.0.0.1:9090', grafanaUrl: null },
       traceId: FIGURES.slowest!.traceId,
-      dashboards: 'provisioning/grafana/dashboards/first-token.json',
+      previewUrl: 'http://127.0.0.1:3300',
       pageUrl: 'http://127.0.0.1:8090/',
       logFolder: '.data/demo/logs',
     });
@@ -185,7 +185,7 @@ describe('renderLinks', () => {
     adminUrl: 'http://a',
     token: 'secret',
     companions,
-    dashboards: 'x',
+    previewUrl: 'http://preview',
     pageUrl: null,
     logFolder: 'logs',
   };
@@ -202,11 +202,12 @@ describe('renderLinks', () => {
     expect(renderLinks({ ...FACTS, traceId: null }).join('\n')).not.toContain('try it');
   });
 
-  it('leads to what was found on the PATH, and to the files where no Grafana is', () => {
+  it('leads to the dashboards, and to what was found on the PATH', () => {
     const found = { prometheusUrl: 'http://prometheus', grafanaUrl: 'http://grafana' };
     const text = renderLinks({ ...FACTS, companions: found, traceId: null }).join('\n');
+    expect(text).toContain('dashboards  http://preview/');
     expect(text).toContain('prometheus  http://prometheus');
-    expect(text).toContain('dashboards  http://grafana');
-    expect(renderLinks({ ...FACTS, traceId: null }).join('\n')).toContain('dashboards  x');
+    expect(text).toContain('grafana     http://grafana');
+    expect(renderLinks({ ...FACTS, traceId: null }).join('\n')).not.toMatch(/prometheus|grafana/);
   });
 });

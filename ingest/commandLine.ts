@@ -6,6 +6,7 @@ const OPTIONS = {
 with the shipped rules; says how to get what is not there`,
   },
   'with-grafana': { help: 'the same with grafana and the shipped dashboards' },
+  preview: { help: 'also shows the dashboards itself, on loopback, for whoever has no Grafana; the log says where' },
 } as const;
 
 /** What `npm start` takes; everything else the environment decides (config.ts). */

@@ -38,6 +38,7 @@ test('an empty environment is enough', () => {
     traceSampleRate: 1,
     logLevel: 'info',
     logFile: null,
+    prometheusUrl: null,
     logRequests: 'slow',
   } satisfies Config);
 });
@@ -70,6 +71,7 @@ const NAMES = [
   'TRACE_SAMPLE_RATE',
   'LOG_LEVEL',
   'LOG_FILE',
+  'PROMETHEUS_URL',
   'LOG_REQUESTS',
 ];
 
@@ -107,6 +109,7 @@ test('everything can be set', () => {
     TRACE_SAMPLE_RATE: '.25',
     LOG_LEVEL: 'Debug',
     LOG_FILE: '/var/log/firsttoken/ingest.log',
+    PROMETHEUS_URL: 'http://prometheus.internal:9090/',
     LOG_REQUESTS: 'ALL',
   });
   expect(config).toEqual({
@@ -138,6 +141,7 @@ test('everything can be set', () => {
     otlpEndpoint: 'https://collector.example:4318/otlp',
     traceSampleRate: 0.25,
     logLevel: 'debug',
+    prometheusUrl: 'http://prometheus.internal:9090',
     logFile: '/var/log/firsttoken/ingest.log',
     logRequests: 'all',
   } satisfies Config);
@@ -187,6 +191,7 @@ const WRONG: Record<string, string[]> = {
   TRACE_SAMPLE_RATE: ['-0.1', '1.1', '2', '10%', '1e-3', 'NaN', '0.', '.'],
   LOG_LEVEL: ['verbose', 'trace', '0'],
   LOG_REQUESTS: ['some', 'true'],
+  PROMETHEUS_URL: ['prometheus:9090', 'file:///etc', 'http://p/?x=1'],
 };
 
 describe('wrong values', () => {

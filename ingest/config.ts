@@ -40,6 +40,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Gets the log as well, for a collector that reads files; null: standard output only. */
   readonly logFile: string | null;
+  /** Where the preview of the dashboards asks; null: where `--with-prometheus` has started one. */
+  readonly prometheusUrl: string | null;
   /** Which requests get a line of their own when they settle. */
   readonly logRequests: LogRequests;
 }
@@ -155,6 +157,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     fault('TRACE_SAMPLE_RATE must be a number from 0 to 1');
   }
 
+  const prometheusUrl = text('PROMETHEUS_URL');
+  if (prometheusUrl !== null && !isHttpBase(prometheusUrl)) {
+    fault('PROMETHEUS_URL must be an address such as http://127.0.0.1:9090, without a query');
+  }
+
   const config: Config = {
     port: integer('PORT', 8080, 0, 65_535),
     adminPort: integer('ADMIN_PORT', 9464, 0, 65_535),
@@ -185,6 +192,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     traceSampleRate: Number(sampleRate),
     logLevel: choice('LOG_LEVEL', 'info', LOG_LEVELS),
     logFile: text('LOG_FILE'),
+    prometheusUrl: prometheusUrl?.replace(/\/$/, '') ?? null,
     logRequests: choice('LOG_REQUESTS', 'slow', LOG_REQUESTS),
   };
   if (config.port !== 0 && config.port === config.adminPort) fault('ADMIN_PORT must differ from PORT');

@@ -1,5 +1,5 @@
 import { runCommand } from '../commandLine/command.ts';
-import type { Companions } from '../native/companions.ts';
+import type { Asked } from '../native/beside.ts';
 import { START_COMMAND } from './commandLine.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createLog } from './log.ts';
@@ -10,9 +10,9 @@ import { type Service, startService } from './service.ts';
 const STOP_DEADLINE_MS = 10_000;
 
 await runCommand(START_COMMAND, async (given) => {
-  const withGrafana = given['with-grafana'];
+  const { 'with-prometheus': prometheus, 'with-grafana': grafana, preview } = given;
   try {
-    return await serve(readConfig(process.env), { prometheus: given['with-prometheus'], grafana: withGrafana });
+    return await serve(readConfig(process.env), { prometheus, grafana, preview });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -21,10 +21,10 @@ await runCommand(START_COMMAND, async (given) => {
 });
 
 /** Serves until it is stopped, which ends the process: whatever still hangs then shall not keep it. */
-async function serve(config: Config, companionsToStart: { prometheus: boolean; grafana: boolean }): Promise<never> {
+async function serve(config: Config, asked: Asked): Promise<never> {
   const log = createLog(config.logLevel, linesTo(config.logFile));
   let service: Service | null = null;
-  let companions: Companions | null = null;
+  let stopBeside: (() => Promise<void>) | null = null;
   let stopping = false;
 
   /** Also before the start is complete: whoever stops us then is answered as soon as it is. */
@@ -35,7 +35,7 @@ async function serve(config: Config, companionsToStart: { prometheus: boolean; g
     if (service !== null) await finish(service, code);
   };
   const finish = async (started: Service, code: number): Promise<void> => {
-    await companions?.stop();
+    await stopBeside?.();
     await started.stop();
     log.info('stopped');
     process.exit(code);
@@ -50,11 +50,11 @@ async function serve(config: Config, companionsToStart: { prometheus: boolean; g
   try {
     service = await startService(config, log);
     if (stopping) await finish(service, 0);
-    if (companionsToStart.prometheus || companionsToStart.grafana) {
-      const { startCompanions } = await import('../native/companions.ts');
+    if (Object.values(asked).includes(true)) {
+      // Not loaded where nobody asks for it.
+      const { startBeside } = await import('../native/beside.ts');
       const { adminUrl, databaseUrl } = service;
-      const say = (message: string): void => log.info(message);
-      companions = await startCompanions({ ...companionsToStart, dataDir: config.dataDir, adminUrl, databaseUrl, say });
+      stopBeside = await startBeside({ ...config, asked, adminUrl, databaseUrl, say: (line) => log.info(line) });
       if (stopping) await finish(service, 0);
     }
     void service.failed.then((error) => {

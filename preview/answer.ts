@@ -21,7 +21,7 @@ export interface AnswerSources {
 }
 
 export const NO_PROMETHEUS =
-  'This panel asks Prometheus. Install it (Debian: apt-get install prometheus) and start again, or set PROMETHEUS_URL.';
+  'This panel asks Prometheus. Install it (Debian: apt-get install prometheus) and start --with-prometheus, or set PROMETHEUS_URL.';
 
 export async function answerVariables(question: Question, { sql }: AnswerSources): Promise<Variable[]> {
   return readVariables(question, sql.remembered);

@@ -1,3 +1,4 @@
+import { STAGE_COLOURS } from '../dashboards/panels/stageColours.ts';
 import { placeStages } from '../ingest/export/placeStages.ts';
 import type { RequestRow } from '../ingest/pipeline/row.ts';
 import { SELECT_ROW } from '../ingest/store/columns.ts';
@@ -6,7 +7,8 @@ import type { SqlSource } from './sources.ts';
 /** One bar of a trace. Milliseconds from the root's start. */
 export interface ShownSpan {
   readonly name: string;
-  readonly depth: number;
+  /** As in the dashboards; null for the root, which is the whole. */
+  readonly colour: string | null;
   readonly startMs: number;
   readonly lengthMs: number;
   /** Came out below zero, and is shown with no length. */
@@ -24,14 +26,14 @@ export async function readSpans({ sql }: SqlSource, traceKey: string): Promise<S
   const { rootLengthNs, rootClamped, stages } = placeStages(row);
   const root = {
     name: row.route ?? 'request',
-    depth: 0,
+    colour: null,
     startMs: 0,
     lengthMs: rootLengthNs / 1e6,
     clamped: rootClamped,
   };
   const spans = stages.map(({ stage, offsetNs, lengthNs, clamped }) => ({
     name: stage,
-    depth: 1,
+    colour: STAGE_COLOURS[stage],
     startMs: offsetNs / 1e6,
     lengthMs: lengthNs / 1e6,
     clamped,

@@ -15,7 +15,8 @@ export function linkOf(look: Look, frame: Frame, row: number, view: View): strin
     if (value === null || value === undefined || value === '') known = false;
     return encodeURIComponent(String(value));
   });
-  return known ? fillLink(path, view) : undefined;
+  // The request's own page has no use for a link to itself.
+  return known && !path.startsWith(`/d/${view.uid}?`) ? fillLink(path, view) : undefined;
 }
 
 export function fillLink(template: string, view: View): string {

@@ -8,17 +8,17 @@ import { format, timeText } from './units.ts';
 export function drawSpans(spans: readonly ShownSpan[], body: HTMLElement): boolean {
   const end = Math.max(...spans.map(({ startMs, lengthMs }) => startMs + lengthMs), 0);
   if (spans.length === 0 || end === 0) return false;
-  const lines = spans.map(({ name, depth, startMs, lengthMs, clamped }, at) => {
+  const lines = spans.map(({ name, colour, startMs, lengthMs, clamped }) => {
     const bar = place(el('i', { className: 'bar' }), {
       left: `${(startMs / end) * 100}%`,
       width: `${(lengthMs / end) * 100}%`,
-      background: PALETTE[at % PALETTE.length]!,
+      background: colour ?? PALETTE[0]!,
     });
     const length = clamped ? 'below zero' : format(lengthMs, 'ms');
     return el(
       'li',
       {},
-      place(el('span', {}, name), { 'padding-left': `${depth * 14}px` }),
+      place(el('span', {}, name), { 'padding-left': colour === null ? '0' : '14px' }),
       el('span', { className: 'track' }, bar),
       el('span', { className: 'number', title: `begins ${format(startMs, 'ms')} after the request` }, length),
     );
