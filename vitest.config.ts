@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Three kinds of tests, by what they need:
- * `unit` nothing; `postgres` the embedded PostgreSQL that npm installed; `system` Debian's prometheus, nginx and chromium.
+ * Four kinds of tests, by what they need: `unit` nothing; `postgres` the embedded PostgreSQL that npm installed; `system` Debian's prometheus,
+ * nginx and chromium; `fastapi` the last two and the Python packages that .ci/python installs.
  */
 export default defineConfig({
   test: {
@@ -12,7 +12,7 @@ export default defineConfig({
           name: 'unit',
           sequence: { groupOrder: 0 },
           include: [
-            '{commandLine,contract,ingest,middleware,browser,dashboards,demo,doctor,openapi,setup}/**/*.test.ts',
+            '{commandLine,contract,ingest,middleware,browser,dashboards,demo,doctor,openapi,preview,setup}/**/*.test.ts',
             'test/{chaos,commandLine,docs,fuzz}/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', 'test/docs/running*.test.ts', 'test/fuzz/endpoints.test.ts'],
@@ -33,7 +33,18 @@ export default defineConfig({
         test: {
           name: 'system',
           sequence: { groupOrder: 2 },
-          include: ['test/{prometheus,browser,stack,doctor}/**/*.test.ts'],
+          include: ['test/{prometheus,browser,stack,doctor,preview}/**/*.test.ts'],
+          globalSetup: ['test/postgres/globalSetup.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'fastapi',
+          sequence: { groupOrder: 3 },
+          include: ['test/fastapi/**/*.test.ts'],
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -68,7 +68,7 @@ export function refreshPicker(seconds: number, choose: (seconds: number) => void
 
 export function alertStrip(alerts: readonly FiringAlert[]): HTMLElement {
   const items = alerts.map(({ name, severity, summary, path }) =>
-    el('li', { className: severity }, el('a', { href: path, title: summary }, name)),
+    el('li', { className: severity }, el('a', { href: path, title: name }, summary || name)),
   );
   const strip = el('ul', { className: 'alerts', 'aria-label': 'Alerts that fire' }, ...items);
   strip.hidden = items.length === 0;

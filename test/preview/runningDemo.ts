@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { until } from '../postgres/serviceWait.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+
+export interface RunningDemo {
+  readonly previewUrl: string;
+  readonly adminUrl: string;
+  readonly databaseUrl: string;
+  readonly logFolder: string;
+  /** Since it was started, milliseconds. */
+  ageMs(): number;
+  stop(): Promise<void>;
+}
+
+/** `npm run demo` as a stranger starts it, in a folder of its own. */
+export async function startDemo(ratePerSecond: number): Promise<RunningDemo> {
+  const began = performance.now();
+  const folder = await mkdtemp(path.join(tmpdir(), 'firsttoken-demo-'));
+  await chmod(folder, 0o755);
+  const child = spawn('npm', ['run', 'demo', '--', '--plain', '--rate', String(ratePerSecond)], {
+    cwd: ROOT,
+    env: { ...process.env, DATA_DIR: folder, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // npm and its child are one group, as in a terminal.
+    detached: true,
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const ended = once(child, 'close');
+  const said = (pattern: RegExp): Promise<string> => until(String(pattern), () => pattern.exec(output)?.[1], 60_000);
+  const stop = async (): Promise<void> => {
+    process.kill(-child.pid!, 'SIGINT');
+    // The second one ends it without waiting for open answers.
+    process.kill(-child.pid!, 'SIGINT');
+    await ended;
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const previewUrl = await said(/dashboards on (http\S+)/);
+    const adminUrl = await said(/metrics on (http\S+)/);
+    await said(/(started=\d+)/);
+    const password = (await readFile(path.join(folder, 'postgres/firsttoken.password'), 'utf8')).trim();
+    const port = (await readFile(path.join(folder, 'postgres/postmaster.pid'), 'utf8')).split('\n')[3];
+    return {
+      previewUrl,
+      adminUrl,
+      databaseUrl: `postgres://firsttoken:${password}@127.0.0.1:${port}/postgres`,
+      logFolder: path.join(folder, 'logs'),
+      ageMs: () => performance.now() - began,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw new Error(output, { cause: error });
+  }
+}
