@@ -9,7 +9,6 @@ const PROMQL_WITHIN_MS = 10_000;
 const CONNECTIONS = 4;
 /** Every panel asks for its variables' options. */
 const REMEMBER_MS = 5_000;
-const INSUFFICIENT_PRIVILEGE = '42501';
 
 export interface SqlSource {
   /** One statement, read-only, with the rights of the dashboards' role where the database's user may take them. */
@@ -23,28 +22,22 @@ export function openSqlSource(databaseUrl: string): SqlSource {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS, application_name: 'firsttoken preview' });
   // Idle connections that break are replaced by the next use.
   pool.on('error', () => {});
-  let asReader = true;
   const kept = new Map<string, { readonly atMs: number; readonly answer: Promise<SqlAnswer> }>();
 
   const sql = async (statement: string): Promise<SqlAnswer> => {
     const client = await pool.connect();
     try {
-      await client.query(
-        `BEGIN READ ONLY; SET LOCAL statement_timeout = ${SQL_WITHIN_MS}; SET LOCAL search_path = public`,
-      );
-      if (asReader) await client.query(`SET LOCAL ROLE ${READER}`);
-      return await client.query(statement);
-    } catch (error) {
-      if (!asReader || (error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw error;
+      await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${SQL_WITHIN_MS}; SAVEPOINT began`);
       // A user of the operator's own who is no member of the role: what it may read is theirs to say.
-      asReader = false;
+      await client.query(`SET LOCAL ROLE ${READER}`).catch(() => client.query('ROLLBACK TO began'));
+      // This way of asking takes one statement only.
+      return await client.query({ text: statement, queryMode: 'extended' } as pg.QueryConfig);
     } finally {
       await client.query('ROLLBACK').then(
         () => client.release(),
         (error: Error) => client.release(error),
       );
     }
-    return sql(statement);
   };
   return {
     sql,
