@@ -176,29 +176,25 @@ test('the timeline shows a stream and its connection, under its trace id', async
     getEntriesByName: (name: string) => (name === `${PAGE}/api/chat` ? entries : []),
     measure: (name: string, span: { start: number; end: number }) => void drawn.push([name, span.end - span.start]),
   });
-  const connections: unknown[] = [];
-  await open(
-    {
-      arrivals: [
-        [100, token],
-        [300, token],
-        [400, DONE],
-      ],
-      endsAt: 400,
-    },
-    { onBeacon: (_, connection) => void connections.push(connection) },
-  );
+  await open({
+    arrivals: [
+      [100, token],
+      [300, token],
+      [400, DONE],
+    ],
+    endsAt: 400,
+  });
   await wait(2000);
   const id = posted[0]!.trace_id;
   expect(drawn).toEqual([
     [`${id} dns`, 2],
     [`${id} tcp`, 5],
     [`${id} tls`, 7],
-    [`${id} waiting`, 80],
+    [`${id} wait`, 80],
     [`${id} ttft`, 100],
     [`${id} stream`, 300],
   ]);
-  expect(connections).toEqual([{ dnsMs: 2, tcpMs: 5, tlsMs: 7, waitingMs: 80 }]);
+  expect(posted[0]!.connection_ms).toEqual({ dns: 2, tcp: 5, tls: 7, wait: 80 });
 });
 
 test('after 410 the page measures no more, and its requests go on', async () => {

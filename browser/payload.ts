@@ -2,6 +2,7 @@ import type { BEACON_VERSION, Beacon, StreamStatus } from '../contract/beacon.ts
 import { MAX_ARRIVALS, MAX_OFFSET_MS, MAX_SERVER_TIMING_LENGTH } from '../contract/limits.ts';
 import { streamOutcome } from '../contract/tokens.ts';
 import { gapStats } from './gapStats.ts';
+import type { ConnectionPart } from './resourceTiming.ts';
 import type { StreamRecord } from './streamRecord.ts';
 import { connectionType, deviceKind } from './surroundings.ts';
 
@@ -16,6 +17,7 @@ export interface PageFacts {
   readonly suspended: boolean;
   readonly hidden: boolean;
   readonly render: Beacon['render'];
+  readonly connection?: readonly ConnectionPart[] | undefined;
 }
 
 /** Makes the beacon that says what is known of a stream now. */
@@ -55,6 +57,8 @@ export function buildBeacon(record: StreamRecord, page: PageFacts): Beacon {
       p50_ms: rounded(page.render.p50_ms!),
       max_ms: rounded(page.render.max_ms!),
     },
+    connection_ms:
+      page.connection && Object.fromEntries(page.connection.map(([name, start, end]) => [name, rounded(end - start)])),
     timing_trace: TIMING_TRACE.test(String(record.timingTrace)) ? record.timingTrace : undefined,
     server_timing: serverTiming && serverTiming.length <= MAX_SERVER_TIMING_LENGTH ? serverTiming : undefined,
   };

@@ -1,7 +1,6 @@
 import type { Beacon } from '../contract/beacon.ts';
 import type { SseEvent } from '../contract/sse.ts';
 import type { TokenFacts } from '../contract/tokens.ts';
-import type { ConnectionSplit } from './resourceTiming.ts';
 
 /** What the page knows about a request; the names and limits of the beacon. */
 export type About = Partial<
@@ -29,8 +28,8 @@ export interface TraceOptions {
   readonly signal?: AbortSignal | null | undefined;
   /** When a token counts as painted: with the next frame, or with the next frame after `markRendered()`. Default `auto`. */
   readonly render?: 'auto' | 'manual' | undefined;
-  /** Sees each beacon as it is sent; with the last one also how the connection was made, where the browser tells. */
-  readonly onBeacon?: ((beacon: Beacon, connection?: ConnectionSplit) => void) | undefined;
+  /** Sees each beacon as it is sent. */
+  readonly onBeacon?: ((beacon: Beacon) => void) | undefined;
 }
 
 /** What holds for all calls of a page or process. */

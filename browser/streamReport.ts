@@ -1,6 +1,7 @@
 import type { Beacon } from '../contract/beacon.ts';
 import { buildBeacon } from './payload.ts';
 import { createRenderLag } from './renderLag.ts';
+import { type ConnectionPart, connectionParts } from './resourceTiming.ts';
 import type { Reporter } from './send.ts';
 import type { StreamRecord } from './streamRecord.ts';
 import { drawTimeline } from './timeline.ts';
@@ -23,15 +24,17 @@ export function createStreamReport(record: StreamRecord, onEnd: (report: StreamR
   let told = '';
   let suspended = false;
   let drawn = false;
+  let connection: ConnectionPart[] | undefined;
 
   const checkSleep = (): void => {
     suspended ||= Math.abs(Date.now() - performance.now() - record.clockDifference) > SLEPT_MS;
   };
   const news = (): string => [arrivals.length, hidden, record.ending].join();
   const show = (beacon: Beacon): void => {
-    const final = record.ending !== undefined && !drawn;
-    drawn ||= final;
-    options.onBeacon?.(beacon, final ? drawTimeline(record, beacon.render?.first_ms) : undefined);
+    options.onBeacon?.(beacon);
+    if (!record.ending || drawn) return;
+    drawn = true;
+    drawTimeline(record, connection, beacon.render?.first_ms);
   };
 
   const report: StreamReport = {
@@ -45,7 +48,12 @@ export function createStreamReport(record: StreamRecord, onEnd: (report: StreamR
     build() {
       // A sleep after the end is none of the stream's.
       if (!record.ending) checkSleep();
-      const beacon = buildBeacon(record, { seq: ++seq, suspended, hidden, render: lag.facts() });
+      try {
+        if (record.ending) connection ??= connectionParts(record.url, startedAt);
+      } catch {
+        // An address that is none, or a browser without such a list.
+      }
+      const beacon = buildBeacon(record, { seq: ++seq, suspended, hidden, render: lag.facts(), connection });
       try {
         show(beacon);
       } catch {

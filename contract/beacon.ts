@@ -73,6 +73,13 @@ export interface Beacon {
     readonly p50_ms?: number | null;
     readonly max_ms?: number | null;
   } | null;
+  /** How the connection was made, by the browser's own account: 0 where one was there already. `wait`: first byte of the request to first of the answer's head. */
+  readonly connection_ms?: {
+    readonly dns?: number | null;
+    readonly tcp?: number | null;
+    readonly tls?: number | null;
+    readonly wait?: number | null;
+  } | null;
   readonly timing_trace?: string | readonly (string | number)[] | null;
   readonly server_timing?: string | null;
   readonly model?: string | null;
@@ -144,6 +151,10 @@ export const BEACON_SCHEMA = {
     render: {
       type: ['object', 'null'],
       properties: { first_ms: offset, p50_ms: offset, max_ms: offset },
+    },
+    connection_ms: {
+      type: ['object', 'null'],
+      properties: { dns: offset, tcp: offset, tls: offset, wait: offset },
     },
     timing_trace: {
       type: ['string', 'array', 'null'],

@@ -54,6 +54,13 @@ export interface RequestAnswer {
     readonly carrier: string | null;
     readonly device: Device | null;
     readonly connection: Connection | null;
+    /** Null where the browser told nothing. */
+    readonly connection_ms: {
+      readonly dns: number | null;
+      readonly tcp: number | null;
+      readonly tls: number | null;
+      readonly wait: number | null;
+    } | null;
     readonly call_id: string | null;
     readonly arrivals_ms: readonly number[] | null;
     readonly chunk_tokens: readonly number[] | null;

@@ -2,12 +2,14 @@ import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import * as requests from './0001_requests.ts';
 import * as rollups from './0002_rollups.ts';
+import * as connectionSplit from './0003_connection_split.ts';
 import { MigrationError } from './migrationError.ts';
 
 /** Every migration, in order. A list and not a scan of the folder: a missing file is then a compile error. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_requests': requests,
   '0002_rollups': rollups,
+  '0003_connection_split': connectionSplit,
 };
 
 /** Any number that no other user of the database locks. */

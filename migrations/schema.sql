@@ -139,9 +139,14 @@ CREATE TABLE requests (
   trace_ref text,
   call_id text,
   sub_stages_ns jsonb,
+  connection_dns_ms real,
+  connection_tcp_ms real,
+  connection_tls_ms real,
+  connection_wait_ms real,
   CONSTRAINT requests_pkey PRIMARY KEY (trace_id, day),
   CONSTRAINT client_half_has_seq CHECK ((status IS NULL) = (seq IS NULL)),
   CONSTRAINT client_times_within_a_day CHECK (LEAST(ttft_ms, ttft_visible_ms, end_ms) >= 0::double precision AND GREATEST(ttft_ms, ttft_visible_ms, end_ms) <= 86400000::double precision),
+  CONSTRAINT connection_within_a_day CHECK (LEAST(connection_dns_ms, connection_tcp_ms, connection_tls_ms, connection_wait_ms) >= 0::double precision AND GREATEST(connection_dns_ms, connection_tcp_ms, connection_tls_ms, connection_wait_ms) <= 86400000::double precision) NOT VALID,
   CONSTRAINT counts_not_negative CHECK (LEAST(seq, output_tokens, prompt_tokens, cached_tokens, prompt_chars, server_output_tokens, batch_size::integer) >= 0),
   CONSTRAINT measures_not_negative CHECK (LEAST(tpot_ms, gap_max_ms, gap_mean_ms, gap_stddev_ms, first20_mean_ms, window10_stddev_max_ms, first_screen_ms, render_p50_ms, render_max_ms, gateway_request_ms) >= 0::double precision),
   CONSTRAINT server_stages_under_an_hour CHECK (GREATEST(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns) <= '3600000000000'::bigint),
@@ -667,6 +672,10 @@ COMMENT ON COLUMN requests.decoding IS 'Decoding strategy.';
 COMMENT ON COLUMN requests.trace_ref IS 'The trace id as it was spelled, where that differs from the key; logs are searched for both.';
 COMMENT ON COLUMN requests.call_id IS 'Shared by the attempts of one call.';
 COMMENT ON COLUMN requests.sub_stages_ns IS 'Named pieces of work inside the server (nanoseconds), never added to the sum.';
+COMMENT ON COLUMN requests.connection_dns_ms IS 'Looking up the name of the server (milliseconds).';
+COMMENT ON COLUMN requests.connection_tcp_ms IS 'Connecting to it (milliseconds).';
+COMMENT ON COLUMN requests.connection_tls_ms IS 'Agreeing on its encryption (milliseconds).';
+COMMENT ON COLUMN requests.connection_wait_ms IS 'From the request''s first byte to the first of the answer''s head (milliseconds).';
 COMMENT ON TABLE rollup_buckets IS 'Buckets of the rollups. Each is 2 % wide, so that what it stands for is at most 1 % off; bucket 0 is everything below a microsecond.';
 COMMENT ON COLUMN rollup_buckets.bucket IS 'Number of the bucket; a longer duration is never in a lower one.';
 COMMENT ON COLUMN rollup_buckets.from_ms IS 'Lowest duration in the bucket, inclusive (milliseconds).';

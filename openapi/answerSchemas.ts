@@ -92,6 +92,17 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
         carrier: text,
         device: oneOf(DEVICES),
         connection: oneOf(CONNECTIONS),
+        connection_ms: orNull(
+          exactObject<NonNullable<Client['connection_ms']>>(
+            'How the connection was made; 0 where one was there already.',
+            {
+              dns: ms,
+              tcp: ms,
+              tls: ms,
+              wait: ms,
+            },
+          ),
+        ),
         call_id: text,
         arrivals_ms: { type: ['array', 'null'], maxItems: MAX_ARRIVALS, items: { type: 'number', minimum: 0 } },
         chunk_tokens: { type: ['array', 'null'], maxItems: MAX_ARRIVALS, items: { type: 'integer', minimum: 0 } },

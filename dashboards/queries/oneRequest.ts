@@ -40,6 +40,10 @@ export function logIdSql(): string {
 const ms = (column: string) => `to_char(${column}, 'FM999999990.0') || ' ms'`;
 const count = (column: string) => `${column}::text`;
 
+/** By the browser's own account. All 0: the connection was there already. */
+const MAKING_THE_CONNECTION = `CASE WHEN connection_dns_ms + connection_tcp_ms + connection_tls_ms = 0 THEN 'reused, 0 ms'
+    ELSE 'DNS ' || ${ms('connection_dns_ms')} || ', TCP ' || ${ms('connection_tcp_ms')} || ', TLS ' || ${ms('connection_tls_ms')} END`;
+
 const FACTS: readonly (readonly [fact: string, sql: string])[] = [
   ['trace id', TRACE_ID],
   ['id as it was spelled', 'trace_ref'],
@@ -71,6 +75,8 @@ const FACTS: readonly (readonly [fact: string, sql: string])[] = [
   ['region', 'region'],
   ['device', 'device::text'],
   ['connection', 'connection::text'],
+  ['making the connection', MAKING_THE_CONNECTION],
+  ['waiting for the head of the answer', ms('connection_wait_ms')],
   ['network operator', 'carrier'],
   ['HTTP status, server', count('server_status')],
   ['HTTP status, gateway', count('gateway_status')],

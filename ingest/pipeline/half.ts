@@ -65,6 +65,10 @@ export interface ClientHalf extends HalfBase {
   readonly renderFirstMs: number | null;
   readonly renderP50Ms: number | null;
   readonly renderMaxMs: number | null;
+  readonly connectionDnsMs: number | null;
+  readonly connectionTcpMs: number | null;
+  readonly connectionTlsMs: number | null;
+  readonly connectionWaitMs: number | null;
   readonly model: string | null;
   readonly route: string | null;
   readonly variant: string | null;

@@ -62,6 +62,10 @@ function joinClient(row: RequestRow, half: ClientHalf): void {
 
   row.render_p50_ms = half.renderP50Ms ?? row.render_p50_ms;
   row.render_max_ms = half.renderMaxMs ?? row.render_max_ms;
+  row.connection_dns_ms = half.connectionDnsMs ?? row.connection_dns_ms;
+  row.connection_tcp_ms = half.connectionTcpMs ?? row.connection_tcp_ms;
+  row.connection_tls_ms = half.connectionTlsMs ?? row.connection_tls_ms;
+  row.connection_wait_ms = half.connectionWaitMs ?? row.connection_wait_ms;
   if (half.renderFirstMs !== null && row.ttft_ms !== null) {
     row.render_ns = Math.max(0, nanoseconds(half.renderFirstMs) - nanoseconds(row.ttft_ms));
   }

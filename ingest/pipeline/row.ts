@@ -42,6 +42,10 @@ export interface RequestRow {
   first_screen_ms: number | null;
   render_p50_ms: number | null;
   render_max_ms: number | null;
+  connection_dns_ms: number | null;
+  connection_tcp_ms: number | null;
+  connection_tls_ms: number | null;
+  connection_wait_ms: number | null;
   gateway_request_ms: number | null;
   temperature: number | null;
   status: StreamStatus | null;
@@ -121,6 +125,10 @@ export function newRow(identity: RowIdentity): RequestRow {
     first_screen_ms: null,
     render_p50_ms: null,
     render_max_ms: null,
+    connection_dns_ms: null,
+    connection_tcp_ms: null,
+    connection_tls_ms: null,
+    connection_wait_ms: null,
     gateway_request_ms: null,
     temperature: null,
     status: null,

@@ -98,10 +98,21 @@ function clientAnswer(row: RequestRow): RequestAnswer['client'] {
     carrier: row.carrier,
     device: row.device,
     connection: row.connection,
+    connection_ms: connectionAnswer(row),
     call_id: row.call_id,
     arrivals_ms: row.arrivals_ms,
     chunk_tokens: row.chunk_tokens,
   };
+}
+
+function connectionAnswer(row: RequestRow): NonNullable<RequestAnswer['client']>['connection_ms'] {
+  const split = {
+    dns: row.connection_dns_ms,
+    tcp: row.connection_tcp_ms,
+    tls: row.connection_tls_ms,
+    wait: row.connection_wait_ms,
+  };
+  return Object.values(split).some((ms) => ms !== null) ? split : null;
 }
 
 const NOT_FOUND = reject('not_found', 'No half of this request has arrived, or its day has expired.').rejection;

@@ -24,7 +24,7 @@ export function loadSdk(service: RunningService): string {
     window.beacons = [];
     sdk.configure({
       endpoint: ${JSON.stringify(`${service.publicUrl}/v1/beacons`)},
-      onBeacon: (beacon, connection) => beacons.push({ ...beacon, split: connection }),
+      onBeacon: (beacon) => beacons.push(beacon),
     });
   })()`;
 }

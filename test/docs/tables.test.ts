@@ -46,8 +46,8 @@ describe('docs/http-api.md', () => {
   test('lists the fields of a beacon, and of what is inside them', () => {
     const section = sectionOf(api, 'POST /v1/beacons');
     expect(firstColumn(tableOf(section, 'field')).sort()).toEqual(Object.keys(BEACON_SCHEMA.properties).sort());
-    const { gap_stats, render } = BEACON_SCHEMA.properties;
-    for (const name of Object.keys({ ...gap_stats.properties, ...render.properties }))
+    const { gap_stats, render, connection_ms } = BEACON_SCHEMA.properties;
+    for (const name of Object.keys({ ...gap_stats.properties, ...render.properties, ...connection_ms.properties }))
       expect(section).toContain(`\`${name}\``);
     for (const status of STREAM_STATUSES) expect(section).toContain(`\`${status}\``);
   });

@@ -269,6 +269,22 @@ describe('reading', () => {
     expect(await open.text()).toMatch(/# EOF\n$/);
   });
 
+  test('how the connection was made: zeros are known, what nobody told is null, and a later beacon without it erases nothing', async () => {
+    const key = traceId();
+    await service.postBeacons(beacon({ trace_id: key, seq: 1, connection_ms: { dns: 0, tcp: 0, tls: 0, wait: 81.5 } }));
+    await service.postBeacons(beacon({ trace_id: key, seq: 2 }));
+    expect((await service.read(key)).json.client.connection_ms).toEqual({ dns: 0, tcp: 0, tls: 0, wait: 81.5 });
+    const [row] = await query(
+      service.databaseUrl,
+      'SELECT connection_dns_ms, connection_wait_ms FROM requests WHERE trace_id = $1',
+      [key],
+    );
+    expect(row).toEqual({ connection_dns_ms: 0, connection_wait_ms: 81.5 });
+    const silent = traceId();
+    await service.postBeacons(beacon({ trace_id: silent }));
+    expect((await service.read(silent)).json.client.connection_ms).toBeNull();
+  });
+
   test('stamps above 2^53 stay exact: posted, answered, in columns and in the view', async () => {
     const key = traceId();
     await service.postTimings(serverRecord({ trace_id: key, timing_trace: TIMING_TRACE }));
