@@ -126,7 +126,7 @@ const RUN: readonly (readonly [RegExp, (command: string) => Promise<unknown>])[]
     /^curl (?!.*\$(INGEST|GRAFANA_TOKEN)).*127\.0\.0\.1:(8080|3001)/s,
     async (command) => expect(await shell(command)).not.toBe(''),
   ],
-  [/^([A-Z_]+=\S+ )*npm start( -- --with-prometheus --with-grafana)?$/, startAndStop],
+  [/^([A-Z_]+=\S+ )*npm start( -- (--with-prometheus --with-grafana|--preview))?$/, startAndStop],
   [/^([A-Z_]+=\S+ )*npm run doctor -- /, (command) => shell(command, { codes: [0, 1] })],
   [/^npm run (dashboards|openapi|schema) -- --check$/, (command) => shell(command)],
   [/^npm run build:browser$/, (command) => shell(command)],
