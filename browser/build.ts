@@ -10,15 +10,17 @@ import { showWaiting } from '../commandLine/waiting.ts';
 const FOLDER = path.dirname(fileURLToPath(import.meta.url));
 
 /**
- * Presets are made by a function that has no effects, which esbuild cannot know across its parts: without this note the main entry
- * would carry the three presets that it does not use.
+ * What a page needs of the presets. They are made by a function that has no effects, which esbuild cannot know across its parts: without
+ * this note the main entry would carry the three that it does not use. Cached tokens are the server's to tell.
  */
-const droppablePresets: Plugin = {
-  name: 'droppable-presets',
+const presetsOfPages: Plugin = {
+  name: 'presets-of-pages',
   setup({ onLoad }) {
     onLoad({ filter: /contract[\\/]tokens\.ts$/ }, async ({ path: file }) => ({
       loader: 'ts',
-      contents: (await readFile(file, 'utf8')).replace('function fromJson(', '/* @__NO_SIDE_EFFECTS__ */ $&'),
+      contents: (await readFile(file, 'utf8'))
+        .replace('function fromJson(', '/* @__NO_SIDE_EFFECTS__ */ $&')
+        .replace(/^ +cachedTokens: .*,$/gm, ''),
     }));
   },
 };
@@ -48,7 +50,7 @@ const COMMON = {
 export function buildEntries(options: BuildOptions = {}): Promise<BuildResult> {
   return build({
     ...COMMON,
-    plugins: [droppablePresets, siblings],
+    plugins: [presetsOfPages, siblings],
     entryPoints: {
       index: './index.ts',
       reporting: './reporting.ts',
@@ -63,7 +65,7 @@ export function buildEntries(options: BuildOptions = {}): Promise<BuildResult> {
 
 /** Everything in one file. */
 export function buildSingleFile(options: BuildOptions = {}): Promise<BuildResult> {
-  return build({ ...COMMON, entryPoints: { firsttoken: './everything.ts' }, ...options });
+  return build({ ...COMMON, plugins: [presetsOfPages], entryPoints: { firsttoken: './everything.ts' }, ...options });
 }
 
 /** Their types; throws with the compiler's report. */

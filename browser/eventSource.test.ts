@@ -55,7 +55,7 @@ test('the id of the address, the times of the events, the facts of the last one'
   ]);
 });
 
-test('a reconnection ends the record, and what comes after it is not counted', async () => {
+test('a reconnection is another attempt of the same call, from the break on', async () => {
   observe();
   source.send('open');
   await wait(100);
@@ -63,11 +63,43 @@ test('a reconnection ends the record, and what comes after it is not counted', a
   await wait(50);
   source.send('error');
   await wait(3000);
+  // The first try fails.
+  source.send('error');
+  await wait(3000);
+  source.send('open');
+  await wait(20);
+  source.send('message', token);
+  source.send('message', '[DONE]');
+  source.close();
+  await flush();
+  expect(beacons).toMatchObject([
+    { trace_id: ID, call_id: ID, status: 'truncated', arrivals_ms: [100], end_ms: 150 },
+    { call_id: ID, seq: 1, status: 'complete', arrivals_ms: [6020], end_ms: 6020 },
+  ]);
+  expect(beacons[1]!.trace_id).toMatch(/^[\da-f]{32}$/);
+  expect(beacons[1]!.trace_id).not.toBe(ID);
+});
+
+test('a reconnection that is refused is no attempt: so a server ends one for good', async () => {
+  observe({ callId: 'call-1' });
   source.send('open');
   source.send('message', token);
   source.send('message', '[DONE]');
+  source.send('error');
+  await wait(3000);
+  source.send('error');
   await flush();
-  expect(beacons).toMatchObject([{ status: 'truncated', arrivals_ms: [100], end_ms: 150 }]);
+  expect(beacons).toMatchObject([{ trace_id: ID, call_id: 'call-1', status: 'complete' }]);
+});
+
+test('who closes between two connections has aborted nothing', async () => {
+  observe();
+  source.send('open');
+  source.send('message', token);
+  source.send('error');
+  source.close();
+  await flush();
+  expect(beacons).toMatchObject([{ status: 'truncated' }]);
 });
 
 test.each([

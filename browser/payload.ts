@@ -1,6 +1,6 @@
 import type { BEACON_VERSION, Beacon, StreamStatus } from '../contract/beacon.ts';
 import { MAX_ARRIVALS, MAX_OFFSET_MS, MAX_SERVER_TIMING_LENGTH } from '../contract/limits.ts';
-import { streamOutcome } from '../contract/tokens.ts';
+import { streamOutcome } from '../contract/streamOutcome.ts';
 import { gapStats } from './gapStats.ts';
 import type { ConnectionPart } from './resourceTiming.ts';
 import type { StreamRecord } from './streamRecord.ts';

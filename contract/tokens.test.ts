@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSseReader, type SseEvent } from './sse.ts';
-import { streamOutcome, TOKEN_PRESETS, type TokenFacts, type TokenPreset, type TokenPresetName } from './tokens.ts';
+import { streamOutcome } from './streamOutcome.ts';
+import { TOKEN_PRESETS, type TokenFacts, type TokenPreset, type TokenPresetName } from './tokens.ts';
 
 const eventOf = (data: unknown, event = 'message'): SseEvent => ({
   event,

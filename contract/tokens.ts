@@ -1,4 +1,3 @@
-import type { StreamStatus } from './beacon.ts';
 import { MAX_TOKENS } from './limits.ts';
 import type { SseEvent } from './sse.ts';
 
@@ -46,8 +45,13 @@ export const NO_FACTS: TokenFacts = Object.freeze({
   error: false,
 });
 
-const VISIBLE: TokenFacts = Object.freeze({ ...NO_FACTS, token: true, visible: true });
-const DONE: TokenFacts = Object.freeze({ ...NO_FACTS, terminator: true, last: true });
+/* @__NO_SIDE_EFFECTS__ */
+function factsOf(said: Partial<TokenFacts>): TokenFacts {
+  return Object.freeze({ ...NO_FACTS, ...said });
+}
+
+const VISIBLE = factsOf({ token: true, visible: true });
+const DONE = factsOf({ terminator: true, last: true });
 
 /** Untrusted JSON. Each step through it is written `?.`, which is undefined, never a crash, on whatever stands there. */
 type Json = { readonly [key: string]: Json } | null | undefined;
@@ -204,23 +208,3 @@ export const TOKEN_PRESETS = {
 } as const satisfies Record<string, TokenPreset>;
 
 export type TokenPresetName = keyof typeof TOKEN_PRESETS;
-
-/** What was seen of a stream up to its end. */
-export interface StreamFacts {
-  readonly tokenSeen: boolean;
-  /** For raw text: whether the stream ended cleanly. */
-  readonly terminatorSeen: boolean;
-  readonly errorSeen: boolean;
-  /** The user or the page ended it. */
-  readonly aborted: boolean;
-}
-
-/**
- * How a stream ended. The end of the connection is no sign of success: without a terminator the stream was cut. An error stays an
- * error though an end marker follows, and who leaves after the end marker has aborted nothing.
- */
-export function streamOutcome({ tokenSeen, terminatorSeen, errorSeen, aborted }: StreamFacts): StreamStatus {
-  if (errorSeen) return 'error';
-  if (terminatorSeen) return tokenSeen ? 'complete' : 'no_output';
-  return aborted ? 'aborted' : 'truncated';
-}
