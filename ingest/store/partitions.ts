@@ -20,20 +20,20 @@ const RETENTION_LOCK = 7_305_003;
 const PATIENCE_MS = 1_000;
 
 /**
- * Makes the partitions of yesterday to two days ahead. A table is made on the side and then attached, which does not wait for, nor
+ * Makes the partitions of yesterday, or of more days back, to two days ahead. A table is made on the side and then attached, which does not wait for, nor
  * hold up, readers and writers.
  */
-export async function ensurePartitions(pool: pg.Pool): Promise<void> {
+export async function ensurePartitions(pool: pg.Pool, daysBack = 1): Promise<void> {
   await inTransaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [MAINTENANCE_LOCK]);
     for (const { table, storage } of PARTITIONED) {
       const missing = await client.query<{ name: string; day: string; next: string }>(
         `SELECT name, day::text, (day + 1)::text AS next
-         FROM generate_series(-1, $2::integer) AS n
+         FROM generate_series(-$3::integer, $2::integer) AS n
          CROSS JOIN LATERAL (SELECT (now() AT TIME ZONE 'UTC')::date + n AS day) AS days
          CROSS JOIN LATERAL (SELECT $1::text || '_' || to_char(day, 'YYYYMMDD') AS name) AS names
          WHERE to_regclass(name) IS NULL`,
-        [table, DAYS_AHEAD],
+        [table, DAYS_AHEAD, daysBack],
       );
       for (const { name, day, next } of missing.rows) {
         await client.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) ${storage}`);
