@@ -157,6 +157,21 @@ test('painting: by the next frame, or by the next frame after the page says so; 
   expect(posted.at(-1)!.render).toEqual({ first_ms: 210, p50_ms: 110, max_ms: 110 });
 });
 
+test('painting: of a quick stream one token in a tenth of a second is watched', async () => {
+  const asked = vi.fn(requestAnimationFrame);
+  vi.stubGlobal('requestAnimationFrame', asked);
+  const tokens = Array.from({ length: 100 }, (_, n) => [100 + n * 10, token] as const);
+  await open({ arrivals: [...tokens, [1_100, DONE]], endsAt: 1_100 });
+  for (let passed = 0; passed < 1_200; passed += 16) {
+    await wait(16);
+    page.frame();
+  }
+  await wait(2_000);
+  expect(posted.at(-1)).toMatchObject({ output_tokens: 100, render: { first_ms: 112 } });
+  expect(asked.mock.calls.length).toBeGreaterThanOrEqual(8);
+  expect(asked.mock.calls.length).toBeLessThanOrEqual(10);
+});
+
 test('the timeline shows a stream and its connection, under its trace id', async () => {
   const drawn: [name: string, ms: number][] = [];
   const start = performance.now();

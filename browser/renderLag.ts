@@ -11,6 +11,9 @@ export interface RenderLag {
   facts(): Beacon['render'];
 }
 
+/** To watch each frame would cost more of the main thread than all the rest; so many looks a second say the same. */
+const LOOK_EVERY_MS = 100;
+
 /** Those with tokens that wait to be painted. */
 const unpainted = new Set<RenderLag>();
 
@@ -21,7 +24,7 @@ export function markRendered(): void {
 
 /**
  * Measures how long after its arrival a token is painted, so that a slow page is not blamed on the model. Nothing is measured
- * where nothing is painted.
+ * where nothing is painted, and of a quick stream not each token: the first, then one in a tenth of a second.
  *
  * @param byFrame the next frame paints what arrives; else what {@link RenderLag.rendered} says
  */
@@ -30,6 +33,7 @@ export function createRenderLag(startedAt: number, byFrame: boolean): RenderLag 
   let waiting: number[] = [];
   let scheduled = false;
   let firstMs: number | undefined;
+  let lookAt = 0;
 
   const painted = (): void => {
     const at = performance.now();
@@ -50,7 +54,8 @@ export function createRenderLag(startedAt: number, byFrame: boolean): RenderLag 
   };
   const lag: RenderLag = {
     arrived(at) {
-      if (!globalThis.document || document.hidden) return;
+      if (at < lookAt || !globalThis.document || document.hidden) return;
+      lookAt = at + LOOK_EVERY_MS;
       waiting.push(at);
       unpainted.add(lag);
       if (byFrame) rendered();
