@@ -14,9 +14,10 @@ describe('parseDurationMs', () => {
     ['5m', 300_000],
     ['1h', 3_600_000],
     ['1.5s', 1_500],
+    ['7d', 604_800_000],
   ])('reads %s', (text, expected) => expect(parseDurationMs(text)).toBe(expected));
 
-  it.each(['', '30', 's', '-1s', '+1s', '1 s', '1e3s', '1d', '.5s', '1s ', '30S', '0x1s'])('refuses %j', (text) =>
+  it.each(['', '30', 's', '-1s', '+1s', '1 s', '1e3s', '1w', '.5s', '1s ', '30S', '0x1s'])('refuses %j', (text) =>
     expect(parseDurationMs(text)).toBeNull(),
   );
 
@@ -43,14 +44,14 @@ describe('parseArguments', () => {
   it('has defaults', () => {
     expect(parseArguments([])).toEqual({
       kind: 'run',
-      options: { runForMs: null, ratePerSecond: 20, seed: 7, plain: false },
+      options: { runForMs: null, ratePerSecond: 20, seed: 7, backfillHours: 0, plain: false },
     });
   });
 
   it('takes values after a blank and after an equals sign', () => {
     expect(parseArguments(['--for', '30s', '--rate=0.1', '--seed', '0', '--plain'])).toEqual({
       kind: 'run',
-      options: { runForMs: 30_000, ratePerSecond: 0.1, seed: 0, plain: true },
+      options: { runForMs: 30_000, ratePerSecond: 0.1, seed: 0, backfillHours: 0, plain: true },
     });
   });
 
@@ -70,6 +71,8 @@ describe('parseArguments', () => {
     [['--rate', '-1'], '--rate takes requests a second'],
     [['--rate', 'fast'], '--rate takes requests a second'],
     [['--rate='], '--rate needs a value'],
+    [['--backfill', '30m'], '--backfill takes a time'],
+    [['--backfill', '29d'], '--backfill takes a time'],
     [['--seed', '1.5'], '--seed takes a whole number'],
     [['--seed', '4294967296'], '--seed takes a whole number'],
     [['--plain=yes'], '--plain takes no value'],

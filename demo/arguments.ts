@@ -1,4 +1,5 @@
 import { helpOf, readArguments } from '../commandLine/command.ts';
+import { ROWS_PER_HOUR } from './backfill/backfill.ts';
 
 /** What the command line asks for. */
 export interface DemoOptions {
@@ -7,6 +8,8 @@ export interface DemoOptions {
   /** Requests a second outside the pulses of load. */
   readonly ratePerSecond: number;
   readonly seed: number;
+  /** Hours of invented history to write before the traffic; 0: none. */
+  readonly backfillHours: number;
   /** Plain lines instead of a table that is redrawn in place. */
   readonly plain: boolean;
 }
@@ -22,11 +25,11 @@ export const MAX_RATE = 200;
 const MAX_RUN_MS = 7 * 24 * 3_600_000;
 const MAX_SEED = 2 ** 32 - 1;
 
-const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h)$/;
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 const DECIMAL = /^\d+(?:\.\d+)?$/;
 
-/** Reads `500ms`, `30s`, `1.5m` or `1h`; a number without its unit is null, since nobody can tell what it means. Milliseconds. */
+/** Reads `500ms`, `30s`, `1.5m`, `1h` or `7d`; a number without its unit is null, since nobody can tell what it means. Milliseconds. */
 export function parseDurationMs(text: string): number | null {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount === undefined || unit === undefined) return null;
@@ -37,6 +40,15 @@ function readRunForMs(text: string): number {
   const runForMs = parseDurationMs(text);
   if (runForMs !== null && runForMs > 0 && runForMs <= MAX_RUN_MS) return runForMs;
   throw new RangeError('a time such as 500ms, 30s, 5m or 1h (at most seven days)');
+}
+
+/** The service keeps thirty days, and drops a day as a whole. */
+const MAX_BACKFILL_DAYS = 28;
+
+function readBackfillHours(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms !== null && ms >= UNITS_MS.h && ms <= MAX_BACKFILL_DAYS * UNITS_MS.d) return Math.round(ms / UNITS_MS.h);
+  throw new RangeError(`a time such as 12h or 7d (1h to ${MAX_BACKFILL_DAYS}d)`);
 }
 
 function readRate(text: string): number {
@@ -72,6 +84,11 @@ about them. A chat page is there to try it by hand. Everything listens on loopba
       help: 'whole number that all draws follow from (7): equal seeds make equal traffic',
       read: readSeed,
     },
+    backfill: {
+      value: '<time>',
+      help: `first write an invented history of so long (12h, 7d), ${ROWS_PER_HOUR.toLocaleString('en')} requests an hour; a week takes a minute or two`,
+      read: readBackfillHours,
+    },
     plain: { help: 'lines instead of a table (also chosen without a terminal, and by NO_COLOR)' },
   },
   environment:
@@ -85,6 +102,12 @@ export const HELP = helpOf(COMMAND);
 export function parseArguments(given: readonly string[]): ParsedArguments {
   const reading = readArguments(COMMAND, given);
   if (reading.kind !== 'run') return reading;
-  const { for: runForMs = null, rate: ratePerSecond = 20, seed = 7, plain } = reading.values;
-  return { kind: 'run', options: { runForMs, ratePerSecond, seed, plain } };
+  const {
+    for: runForMs = null,
+    rate: ratePerSecond = 20,
+    seed = 7,
+    backfill: backfillHours = 0,
+    plain,
+  } = reading.values;
+  return { kind: 'run', options: { runForMs, ratePerSecond, seed, backfillHours, plain } };
 }

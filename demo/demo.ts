@@ -4,6 +4,7 @@ import path from 'node:path';
 import { startCompanions } from '../native/companions.ts';
 import type { PreviewOptions } from '../preview/server.ts';
 import type { DemoOptions } from './arguments.ts';
+import { showBackfill } from './backfill/showBackfill.ts';
 import { createBeaconSender } from './beaconSender.ts';
 import { startBrowserTraffic } from './browserTraffic.ts';
 import { createFigureReader } from './figures.ts';
@@ -84,6 +85,13 @@ async function run(
   const preview = await startChild<PreviewReady>('preview.ts', previewInput, process.env, signals.asked);
   stops.push(preview.stop);
   screen.say(`  dashboards on ${preview.ready.url}`);
+
+  if (options.backfillHours > 0)
+    await showBackfill(
+      databaseUrl,
+      { ...options, hours: options.backfillHours },
+      { screen, plain, signal: signals.asked },
+    );
 
   screen.say('starting the simulated backend and its gateway …');
   const servingInput = { seed: options.seed, ingestUrl: publicUrl, token, logFolder };

@@ -52,14 +52,22 @@ export async function backfill(options: BackfillOptions): Promise<number> {
   }
   let rows = 0;
   let hoursDone = 0;
-  for (const [day, hoursOfDay] of byDay) {
-    rows += await fillDay(pool, cells, { day, hours: hoursOfDay, seed, rowsPerHour, until: new Date(nowMs) });
-    // As the service does every few seconds; what it takes away meanwhile is not here any more.
-    while ((await foldRollups(pool)) > 0) signal?.throwIfAborted();
-    hoursDone += hoursOfDay.length;
-    onProgress?.({ rows, share: hoursDone / hours });
-    signal?.throwIfAborted();
-  }
+  const days = [...byDay];
+  /** Two at a time: one draws rows while the other counts. */
+  const work = async (): Promise<void> => {
+    for (let next = days.shift(); next !== undefined; next = days.shift()) {
+      const [day, hoursOfDay] = next;
+      rows += await fillDay(pool, cells, { day, hours: hoursOfDay, seed, rowsPerHour, until: new Date(nowMs) });
+      // As the service does every few seconds; what it takes away meanwhile is not here any more.
+      while ((await foldRollups(pool)) > 0) signal?.throwIfAborted();
+      hoursDone += hoursOfDay.length;
+      onProgress?.({ rows, share: hoursDone / hours });
+      signal?.throwIfAborted();
+    }
+  };
+  await Promise.all([work(), work()]);
+  // What the other was folding when one looked for more.
+  while ((await foldRollups(pool)) > 0) signal?.throwIfAborted();
   await closeRollupDays(pool);
   for (const day of byDay.keys()) await pool.query(`VACUUM (ANALYZE) requests_${day.replaceAll('-', '')}`);
   await pool.query('ANALYZE rollup_hours, rollup_days, rollup_cells');
