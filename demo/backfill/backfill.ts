@@ -57,7 +57,8 @@ export async function backfill(options: BackfillOptions): Promise<number> {
   const work = async (): Promise<void> => {
     for (let next = days.shift(); next !== undefined; next = days.shift()) {
       const [day, hoursOfDay] = next;
-      rows += await fillDay(pool, cells, { day, hours: hoursOfDay, seed, rowsPerHour, until: new Date(nowMs) });
+      const written = await fillDay(pool, cells, { day, hours: hoursOfDay, seed, rowsPerHour, until: new Date(nowMs) });
+      rows += written;
       // As the service does every few seconds; what it takes away meanwhile is not here any more.
       while ((await foldRollups(pool)) > 0) signal?.throwIfAborted();
       hoursDone += hoursOfDay.length;
