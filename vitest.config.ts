@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Four kinds of tests, by what they need: `unit` nothing; `postgres` the embedded PostgreSQL that npm installed; `system` Debian's prometheus,
- * nginx and chromium; `fastapi` the last two and the Python packages that .ci/python installs.
+ * Five kinds of tests, by what they need: `unit` nothing; `postgres` the embedded PostgreSQL that npm installed; `system` Debian's prometheus,
+ * nginx and chromium; `fastapi` the last two and the Python packages that .ci/python installs; `stack` nginx, and Go for what it builds.
  */
 export default defineConfig({
   test: {
@@ -48,6 +48,17 @@ export default defineConfig({
           globalSetup: ['test/postgres/globalSetup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'stack',
+          sequence: { groupOrder: 4 },
+          include: ['test/wholeStack/**/*.test.ts'],
+          globalSetup: ['test/wholeStack/globalSetup.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
           maxWorkers: 1,
         },
       },

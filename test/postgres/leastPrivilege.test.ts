@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -7,23 +7,11 @@ import { startEmbedded } from '../../ingest/store/embedded.ts';
 import { expectExactRollups } from './rollupRecount.ts';
 import { openService, query, type RunningService } from './service.ts';
 import { beacon, serverRecord, traceId } from './serviceEvents.ts';
+import { asRole, statementsOf } from './shippedRoles.ts';
 
-const SCRIPTS = path.join(import.meta.dirname, '../../provisioning/postgres');
 const PASSWORD = `it's "one"`;
 
-/** The statements of a script that the database's image runs, as psql would send them. */
-async function statementsOf(script: string): Promise<string> {
-  const text = await readFile(path.join(SCRIPTS, script), 'utf8');
-  const [, statements] = /<<'SQL'\n([\s\S]*?)\nSQL\n/.exec(text)!;
-  return statements!.replaceAll(":'password'", pg.escapeLiteral(PASSWORD));
-}
-
-function as(url: string, role: string): string {
-  const address = new URL(url);
-  address.username = role;
-  address.password = encodeURIComponent(PASSWORD);
-  return address.href;
-}
+const as = (url: string, role: string): string => asRole(url, role, PASSWORD);
 
 let service: RunningService;
 let superuser: string;
@@ -38,7 +26,8 @@ beforeAll(async () => {
   closers.push(() => rm(dataDir, { recursive: true }));
   const server = await startEmbedded({ dataDir });
   closers.push(() => server.stop());
-  for (const script of ['grafana-reader.sh', 'ingest-role.sh']) await query(server.url, await statementsOf(script));
+  for (const script of ['grafana-reader.sh', 'ingest-role.sh'])
+    await query(server.url, await statementsOf(script, PASSWORD));
   await query(server.url, 'CREATE TABLE private (secret text)');
   superuser = new URL(server.url).username;
   ingestUrl = as(server.url, 'firsttoken_ingest');

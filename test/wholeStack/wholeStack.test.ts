@@ -1,0 +1,149 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { query } from '../postgres/service.ts';
+import { until } from '../postgres/serviceWait.ts';
+import { withoutAddresses } from './addresses.ts';
+import { exemplarsOf, linesOf, rowOf, servicesWithLines, spansOf } from './answers.ts';
+import { shippedSettings } from './postgres.ts';
+import { readUsed, type Stack, startStack } from './stack.ts';
+
+/** As many as the simulated users make in half a minute. */
+const REQUESTS = 120;
+const RANDOM = 50;
+/** Every part that writes a line about a request. */
+const SERVICES = ['backend', 'ingest', 'nginx', 'postgres'];
+/** The collector gathers for a second, and looks at files as often. */
+const SHIPPED_WITHIN_MS = 60_000;
+
+let stack: Stack;
+/** Requests that the row says all three halves of. */
+let traceIds: string[];
+
+beforeAll(async () => {
+  stack = await startStack(inject('programs'));
+  traceIds = await until(
+    `${REQUESTS} settled requests with all halves`,
+    async () => {
+      const rows = await query<{ trace_id: string }>(
+        stack.databaseUrl,
+        `SELECT replace(trace_id::text, '-', '') AS trace_id FROM requests WHERE settled AND server_source IS NOT NULL AND seq IS NOT NULL AND gateway_status IS NOT NULL
+         ORDER BY random()`,
+      );
+      return rows.length >= REQUESTS && rows.map(({ trace_id }) => trace_id);
+    },
+    150_000,
+  );
+  await stack.stopTraffic();
+});
+afterAll(() => stack?.stop());
+
+test('configurations differ from what compose starts in nothing but addresses', async () => {
+  expect(stack.files.map(({ shipped }) => path.basename(shipped)).sort()).toEqual([
+    'collector.yaml',
+    'firsttoken-stream.conf',
+    'firsttoken.conf',
+    'nginx.conf',
+  ]);
+  for (const file of stack.files) {
+    const { shipped, used } = await readUsed(file);
+    expect(withoutAddresses(used, file.replacements)).toBe(shipped);
+  }
+});
+
+test('PostgreSQL has the settings of compose, but for the folder of its log', async () => {
+  const rows = await query<{ name: string; setting: string; unit: string | null }>(
+    stack.databaseUrl,
+    'SELECT name, current_setting(name) AS setting FROM pg_settings',
+  );
+  const found = new Map(rows.map(({ name, setting }) => [name, setting]));
+  for (const [name, value] of Object.entries(shippedSettings())) {
+    if (name === 'log_directory') expect(found.get(name)).toBe(path.join(stack.folder, 'postgres-logs'));
+    else expect(plain(found.get(name)!), name).toBe(value);
+  }
+});
+
+test('Prometheus scrapes the ingest, evaluates the rules and knows the Alertmanager', async () => {
+  const ask = async (what: string) => (await (await fetch(`${stack.prometheusUrl}/api/v1/${what}`)).json()).data;
+  expect((await ask('status/buildinfo')).version).toMatch(/^3\./);
+  const { activeTargets } = await ask('targets');
+  expect(activeTargets.map(({ health }: { health: string }) => health)).toEqual(['up']);
+  const { groups } = await ask('rules');
+  const rules = (groups as { rules: { health: string }[] }[]).flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(0);
+  const evaluated = async (): Promise<boolean> => {
+    const now = (await ask('rules')).groups as { rules: { health: string }[] }[];
+    return now.flatMap((group) => group.rules).every(({ health }) => health === 'ok');
+  };
+  await until('all rules to have been evaluated well', evaluated, 60_000);
+  const { activeAlertmanagers } = await ask('alertmanagers');
+  expect(activeAlertmanagers.map(({ url }: { url: string }) => new URL(url).origin)).toEqual([stack.alertmanagerUrl]);
+});
+
+test(`${RANDOM} random requests: the trace id finds the spans and the lines of every part`, async () => {
+  const chosen = traceIds.slice(0, RANDOM);
+  expect(new Set(chosen).size).toBe(RANDOM);
+  for (const traceId of chosen) {
+    await until(
+      `the lines of all parts about ${traceId}`,
+      async () => (await servicesWithLines(stack, traceId)).join() === SERVICES.join(),
+      SHIPPED_WITHIN_MS,
+    );
+    const spans = await until(
+      `the spans of ${traceId}`,
+      async () => {
+        const found = await spansOf(stack, traceId);
+        return found.length > 0 && found;
+      },
+      SHIPPED_WITHIN_MS,
+    );
+    const { stages_ns } = (await rowOf(stack, traceId))!;
+    const stages = Object.entries(stages_ns).filter(([, ns]) => ns !== null);
+    expect(spans.map(({ operationName }) => operationName)).toEqual(
+      expect.arrayContaining(stages.map(([stage]) => stage)),
+    );
+    const ids = new Set(spans.map(({ spanID }) => spanID));
+    const roots = spans.filter(({ references }) => !references.some(({ spanID }) => ids.has(spanID)));
+    expect(roots.length).toBe(1);
+    expect(spans.length).toBe(stages.length + 1);
+  }
+});
+
+test.each(SERVICES)('a line of %s leads to its row', async (service) => {
+  const lines = await linesOf(stack, `{service.name="${service}"} trace_id:*`);
+  const ids = [...new Set(lines.map((line) => line['trace_id']!))];
+  const known = new Set(traceIds);
+  const line = ids.filter((id) => known.has(id))[Math.floor(Math.random() * known.size) % ids.length] ?? ids[0]!;
+  expect(await rowOf(stack, line)).toMatchObject({ trace_id: line });
+});
+
+test('one trace id stands in seven places', async () => {
+  const shown = new Set(await exemplarsOf(stack));
+  const traceId = traceIds.find((id) => shown.has(id));
+  expect(traceId, 'an exemplar on /metrics').toBeDefined();
+  const id = traceId!;
+  expect((await spansOf(stack, id)).map(({ traceID }) => traceID)).toContain(id);
+  expect((await rowOf(stack, id))?.trace_id).toBe(id);
+  const logs = {
+    nginx: path.join(stack.folder, 'nginx-logs/access.json.log'),
+    app: path.join(stack.folder, 'apps/backend.log'),
+    ingest: path.join(stack.folder, 'apps/ingest.log'),
+    postgres: await jsonLogOf(path.join(stack.folder, 'postgres-logs')),
+  };
+  for (const [part, file] of Object.entries(logs)) {
+    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes(id));
+    expect(lines.length, part).toBeGreaterThan(0);
+    for (const line of lines) JSON.parse(line);
+  }
+});
+
+/** PostgreSQL writes to one file for an hour; over its end, to two. */
+async function jsonLogOf(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  return path.join(folder, names.sort().at(-1)!);
+}
+
+/** As it would be written in a command: `250ms` is 250, and `1h` of a rotation 60. */
+function plain(setting: string): string {
+  return setting.replace(/^(\d+)ms$/, '$1').replace(/^1h$/, '60');
+}
