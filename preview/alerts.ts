@@ -1,4 +1,4 @@
-import { askPrometheus } from './sources.ts';
+import { askPrometheus } from '../dashboards/runner/liveSources.ts';
 
 /** An alert that fires, and where its own link leads. */
 export interface FiringAlert {

@@ -1,11 +1,11 @@
 import type { Frame } from '../dashboards/runner/frame.ts';
 import { interpolateText } from '../dashboards/runner/interpolation.ts';
+import { promql, type SqlSource } from '../dashboards/runner/liveSources.ts';
 import { runPanel } from '../dashboards/runner/runPanel.ts';
+import { readVariables, type Variable } from '../dashboards/runner/variables.ts';
 import { readLines, type ShownLine } from './logLines.ts';
 import type { Question } from './question.ts';
 import { readSpans, type ShownSpan } from './requestSpans.ts';
-import { promql, type SqlSource } from './sources.ts';
-import { readVariables, type Variable } from './variables.ts';
 
 /** What a panel shows: frames, or what stands in place of a store of traces or logs, or why there is nothing. */
 export type PanelAnswer =
@@ -23,14 +23,14 @@ export interface AnswerSources {
 export const NO_PROMETHEUS =
   'This panel asks Prometheus. Install it (Debian: apt-get install prometheus) and start --with-prometheus, or set PROMETHEUS_URL.';
 
-export async function answerVariables(question: Question, { sql }: AnswerSources): Promise<Variable[]> {
-  return readVariables(question, sql.remembered);
+export function answerVariables(question: Question, { sql }: AnswerSources): Promise<Variable[]> {
+  return readVariables(question.dashboard, question.chosen, question, sql.remembered);
 }
 
 export async function answerPanel(question: Question, sources: AnswerSources): Promise<PanelAnswer> {
   const { sql, prometheusUrl, logFolder } = sources;
   const panel = question.panel!;
-  const variables = await readVariables(question, sql.remembered);
+  const variables = await answerVariables(question, sources);
   const interpolation = {
     ...question,
     variables: Object.fromEntries(variables.map(({ name, values }) => [name, values])),

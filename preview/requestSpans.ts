@@ -1,8 +1,8 @@
 import { STAGE_COLOURS } from '../dashboards/panels/stageColours.ts';
+import type { SqlSource } from '../dashboards/runner/liveSources.ts';
 import { placeStages } from '../ingest/export/placeStages.ts';
 import type { RequestRow } from '../ingest/pipeline/row.ts';
 import { SELECT_ROW } from '../ingest/store/columns.ts';
-import type { SqlSource } from './sources.ts';
 
 /** One bar of a trace. Milliseconds from the root's start. */
 export interface ShownSpan {

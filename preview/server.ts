@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openSqlSource } from '../dashboards/runner/liveSources.ts';
 import { freePort } from '../native/freePort.ts';
 import { type FiringAlert, readAlerts } from './alerts.ts';
 import { answerPanel, answerVariables } from './answer.ts';
 import { readDashboards, shownDashboard } from './dashboards.ts';
 import { buildPage, type ServedFile } from './page.ts';
 import { QuestionError, readQuestion } from './question.ts';
-import { openSqlSource } from './sources.ts';
 
 export interface PreviewOptions {
   readonly databaseUrl: string;

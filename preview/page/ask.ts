@@ -1,7 +1,7 @@
+import type { Variable } from '../../dashboards/runner/variables.ts';
 import type { FiringAlert } from '../alerts.ts';
 import type { PanelAnswer } from '../answer.ts';
 import type { ShownDashboard } from '../dashboards.ts';
-import type { Variable } from '../variables.ts';
 import type { View } from './view.ts';
 
 interface Answers {

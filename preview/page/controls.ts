@@ -1,6 +1,6 @@
+import type { Variable } from '../../dashboards/runner/variables.ts';
 import type { FiringAlert } from '../alerts.ts';
 import type { ShownDashboard } from '../dashboards.ts';
-import type { Variable } from '../variables.ts';
 import { el } from './dom.ts';
 import { timeText } from './units.ts';
 import { pathOf, type View } from './view.ts';
@@ -15,7 +15,7 @@ const RANGES: readonly (readonly [string, string])[] = [
   ['now-7d', '7 days'],
 ];
 const REFRESH_SECONDS = [5, 10, 30, 60, 0] as const;
-/** As Grafana writes it into addresses; the server's half of it is in variables.ts. */
+/** As Grafana writes it into addresses; the server's half of it is in dashboards/runner/variables.ts. */
 const ALL = '$__all';
 
 export function navigation(dashboards: readonly ShownDashboard[], view: View): HTMLElement {

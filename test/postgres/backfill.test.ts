@@ -14,6 +14,8 @@ let pool: pg.Pool;
 beforeEach(async () => {
   service = await openService();
   pool = new pg.Pool({ connectionString: service.databaseUrl });
+  // The database goes with the service.
+  pool.on('error', () => {});
 });
 afterEach(async () => {
   await pool.end();

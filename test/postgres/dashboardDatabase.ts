@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Interpolation } from '../../dashboards/runner/interpolation.ts';
 import { interpolateSql } from '../../dashboards/runner/interpolation.ts';
 import { type Sources, targetsOf } from '../../dashboards/runner/runPanel.ts';
+import { readVariables } from '../../dashboards/runner/variables.ts';
 import { FROM, insertRequests, isoDay, type Stored, TIMEZONE, TO } from './dashboardSample.ts';
 import { createDatabase } from './database.ts';
 
@@ -77,16 +78,8 @@ export async function createDashboardDatabase(): Promise<DashboardDatabase> {
       await client.query('ANALYZE requests');
     },
     async optionsOf(dashboard, typed = {}) {
-      const options: Record<string, string[]> = Object.fromEntries(
-        Object.entries(typed).map(([name, values]) => [name, [...values]]),
-      );
-      for (const variable of dashboard.templating?.list ?? []) {
-        if (variable.type !== 'query') continue;
-        const { rows } = await read(interpolateSql(String(variable.query), interpolationWith(options)));
-        const values = rows.map((row) => String(row['value']));
-        options[variable.name] = variable.multi ? values : values.slice(0, 1);
-      }
-      return options;
+      const variables = await readVariables(dashboard, typed, interpolationWith({}), read);
+      return Object.fromEntries(variables.map(({ name, values }) => [name, [...values]]));
     },
     query: (rawSql, variables) => read(interpolateSql(rawSql, interpolationWith(variables))),
     sources: { sql: read },

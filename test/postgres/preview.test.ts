@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSqlSource } from '../../dashboards/runner/liveSources.ts';
 import { type Preview, startPreview } from '../../preview/server.ts';
-import { openSqlSource } from '../../preview/sources.ts';
 import { openService, type RunningService } from './service.ts';
 import { beacon, serverRecord, traceId } from './serviceEvents.ts';
 import { type Answer, send } from './serviceHttp.ts';

@@ -1,7 +1,6 @@
-import type { VariableModel } from '@grafana/grafana-foundation-sdk/dashboard';
-import { type Interpolation, interpolateSql } from '../dashboards/runner/interpolation.ts';
-import type { SqlAnswer } from '../dashboards/runner/postgresFrames.ts';
-import type { Question } from './question.ts';
+import type { Dashboard, VariableModel } from '@grafana/grafana-foundation-sdk/dashboard';
+import { type Interpolation, interpolateSql } from './interpolation.ts';
+import type { SqlAnswer } from './postgresFrames.ts';
 
 /** As Grafana writes it into addresses. */
 export const ALL = '$__all';
@@ -21,15 +20,17 @@ export interface Variable {
 
 /** The dashboard's variables with their options, in their order: later ones may be asked with the values of earlier ones. */
 export async function readVariables(
-  question: Question,
+  dashboard: Dashboard,
+  chosen: Readonly<Record<string, readonly string[]>>,
+  interpolation: Omit<Interpolation, 'variables'>,
   sql: (statement: string) => Promise<SqlAnswer>,
 ): Promise<Variable[]> {
   const variables: Variable[] = [];
-  for (const model of question.dashboard.templating?.list ?? []) {
+  for (const model of dashboard.templating?.list ?? []) {
     if (model.type === 'datasource') continue;
     const known = Object.fromEntries(variables.map(({ name, values }) => [name, values]));
-    const options = model.type === 'query' ? await optionsOf(model, { ...question, variables: known }, sql) : [];
-    variables.push(variableOf(model, options, question.chosen[model.name]));
+    const options = model.type === 'query' ? await optionsOf(model, { ...interpolation, variables: known }, sql) : [];
+    variables.push(variableOf(model, options, chosen[model.name]));
   }
   return variables;
 }

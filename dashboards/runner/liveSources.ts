@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { SqlAnswer } from '../dashboards/runner/postgresFrames.ts';
-import type { Series } from '../dashboards/runner/prometheusFrames.ts';
+import type { SqlAnswer } from './postgresFrames.ts';
+import type { Series } from './prometheusFrames.ts';
 
 const READER = 'grafana_reader';
 const SQL_WITHIN_MS = 10_000;
@@ -19,7 +19,11 @@ export interface SqlSource {
 }
 
 export function openSqlSource(databaseUrl: string): SqlSource {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS, application_name: 'firsttoken preview' });
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: CONNECTIONS,
+    application_name: 'firsttoken dashboards',
+  });
   // Idle connections that break are replaced by the next use.
   pool.on('error', () => {});
   const kept = new Map<string, { readonly atMs: number; readonly answer: Promise<SqlAnswer> }>();
