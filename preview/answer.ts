@@ -1,9 +1,9 @@
 import type { Frame } from '../dashboards/runner/frame.ts';
 import { interpolateText } from '../dashboards/runner/interpolation.ts';
 import { promql, type SqlSource } from '../dashboards/runner/liveSources.ts';
+import { readLines, type ShownLine } from '../dashboards/runner/logLines.ts';
 import { runPanel } from '../dashboards/runner/runPanel.ts';
 import { readVariables, type Variable } from '../dashboards/runner/variables.ts';
-import { readLines, type ShownLine } from './logLines.ts';
 import type { Question } from './question.ts';
 import { readSpans, type ShownSpan } from './requestSpans.ts';
 

@@ -19,6 +19,8 @@ export function readDashboards(): ReadonlyMap<string, Dashboard> {
   return new Map(DASHBOARDS.map(({ uid }) => [uid, read(uid)]));
 }
 
+export type ShownPanel = ShownDashboard['panels'][number];
+
 export function shownDashboard(dashboard: Dashboard): ShownDashboard {
   const panels = (dashboard.panels as Panel[]).map(({ targets, ...panel }) => ({
     ...panel,

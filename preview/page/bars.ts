@@ -1,10 +1,10 @@
+import { lookOf, nameOf } from '../../dashboards/runner/look.ts';
+import { format } from '../../dashboards/runner/units.ts';
 import { axis, grid, legend, type Mark, showChart, tooltip } from './chart.ts';
 import { colourOf, PALETTE } from './colours.ts';
 import { type Draw, rowCount } from './draw.ts';
 import { linkOf } from './links.ts';
-import { lookOf, nameOf } from './look.ts';
 import { tip } from './tip.ts';
-import { format } from './units.ts';
 
 /** Horizontal bars: a row for each value of the category field, beside each other or stacked, also as shares. */
 export const drawBars: Draw = ({ panel, frames, view, body, open }) => {

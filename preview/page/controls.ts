@@ -1,8 +1,8 @@
+import { timeText } from '../../dashboards/runner/units.ts';
 import type { Variable } from '../../dashboards/runner/variables.ts';
 import type { FiringAlert } from '../alerts.ts';
 import type { ShownDashboard } from '../dashboards.ts';
 import { el } from './dom.ts';
-import { timeText } from './units.ts';
 import { pathOf, type View } from './view.ts';
 
 const RANGES: readonly (readonly [string, string])[] = [

@@ -1,5 +1,5 @@
 import type { Frame } from '../../dashboards/runner/frame.ts';
-import type { ShownPanel } from './look.ts';
+import type { ShownPanel } from '../dashboards.ts';
 import type { View } from './view.ts';
 
 export interface Drawing {

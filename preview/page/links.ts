@@ -1,5 +1,5 @@
 import type { Frame } from '../../dashboards/runner/frame.ts';
-import type { Look } from './look.ts';
+import type { Look } from '../../dashboards/runner/look.ts';
 import { timeOf, type View, variablesOf } from './view.ts';
 
 /**

@@ -1,4 +1,6 @@
+import { lookOf } from '../../dashboards/runner/look.ts';
 import type { PanelAnswer } from '../answer.ts';
+import type { ShownPanel } from '../dashboards.ts';
 import { ask } from './ask.ts';
 import { drawBars } from './bars.ts';
 import { endChart } from './chart.ts';
@@ -6,7 +8,6 @@ import { el, place } from './dom.ts';
 import type { Draw } from './draw.ts';
 import { drawHeatmap } from './heatmap.ts';
 import { fillLink } from './links.ts';
-import { lookOf, type ShownPanel } from './look.ts';
 import { drawLines, drawSpans } from './requestParts.ts';
 import { drawScatter } from './scatter.ts';
 import { drawStat } from './stat.ts';

@@ -1,8 +1,8 @@
-import type { ShownLine } from '../logLines.ts';
+import type { ShownLine } from '../../dashboards/runner/logLines.ts';
+import { format, timeText } from '../../dashboards/runner/units.ts';
 import type { ShownSpan } from '../requestSpans.ts';
 import { PALETTE } from './colours.ts';
 import { el, place } from './dom.ts';
-import { format, timeText } from './units.ts';
 
 /** The spans of one request as bars below each other, on one scale. */
 export function drawSpans(spans: readonly ShownSpan[], body: HTMLElement): boolean {

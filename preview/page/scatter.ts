@@ -1,11 +1,11 @@
 import type { Field } from '../../dashboards/runner/frame.ts';
+import { lookOf, nameOf, stepOf } from '../../dashboards/runner/look.ts';
+import { format } from '../../dashboards/runner/units.ts';
 import { axis, grid, legend, type Mark, showChart, tooltip } from './chart.ts';
 import { colourOf, PALETTE } from './colours.ts';
 import { type Draw, rowCount } from './draw.ts';
 import { linkOf } from './links.ts';
-import { lookOf, nameOf, stepOf } from './look.ts';
 import { tip } from './tip.ts';
-import { format } from './units.ts';
 
 interface SeriesOptions {
   readonly x: { readonly matcher: { readonly options: string } };

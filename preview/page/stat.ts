@@ -1,9 +1,9 @@
+import { lookOf, stepOf } from '../../dashboards/runner/look.ts';
+import { format } from '../../dashboards/runner/units.ts';
 import { colourOf } from './colours.ts';
 import { el, place } from './dom.ts';
 import type { Draw } from './draw.ts';
 import { linkOf } from './links.ts';
-import { lookOf, stepOf } from './look.ts';
-import { format } from './units.ts';
 
 /** One number in the colour of its threshold: the last known value of the first field of numbers. */
 export const drawStat: Draw = ({ panel, frames, view, body }) => {

@@ -1,10 +1,10 @@
 import type { Field, Frame } from '../../dashboards/runner/frame.ts';
+import { type Look, lookOf, nameOf, stepOf } from '../../dashboards/runner/look.ts';
+import { format, timeText } from '../../dashboards/runner/units.ts';
 import { colourOf, greenToRed, inkOn } from './colours.ts';
 import { el, place } from './dom.ts';
 import { type Draw, rowCount } from './draw.ts';
 import { linkOf } from './links.ts';
-import { type Look, lookOf, nameOf, stepOf } from './look.ts';
-import { format, timeText } from './units.ts';
 import type { View } from './view.ts';
 
 const MAX_ROWS = 500;

@@ -1,7 +1,5 @@
-import type { Field } from '../../dashboards/runner/frame.ts';
-import type { ShownDashboard } from '../dashboards.ts';
-
-export type ShownPanel = ShownDashboard['panels'][number];
+import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import type { Field } from './frame.ts';
 
 export interface ThresholdStep {
   readonly color: string;
@@ -33,7 +31,7 @@ export interface Look {
   }>;
 }
 
-export function lookOf(panel: ShownPanel, field?: Pick<Field, 'name' | 'type'>): Look {
+export function lookOf(panel: Pick<Panel, 'fieldConfig'>, field?: Pick<Field, 'name' | 'type'>): Look {
   const { defaults, overrides = [] } = panel.fieldConfig ?? { defaults: {} };
   const look: Record<string, unknown> = { ...defaults, custom: { ...(defaults['custom'] as object) } };
   for (const { matcher, properties } of overrides) {
