@@ -37,7 +37,6 @@ export function clientTtftByHour(): PanelBuilder {
     .links([longerRange('Last 24 hours', 'now-24h'), longerRange('Last 7 days', 'now-7d')])
     .withTarget(new PostgresQuery(clientTtftByHourSql()))
     .unit('ms')
-    .decimals(0)
     .min(0)
     .max(REDDEST_MS)
     .noValue('-')

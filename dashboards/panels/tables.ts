@@ -29,7 +29,6 @@ export function table({ title, description, unit }: StatText, target: Builder<Da
 /** A table whose numbers are coloured from green to red; `reddest` is fixed, so that a colour means the same every day. */
 export function heatTable(text: StatText, target: Builder<Dataquery>, reddest: number): PanelBuilder {
   return table(text, target)
-    .decimals(0)
     .min(0)
     .max(reddest)
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.ContinuousGrYlRd))

@@ -52,7 +52,7 @@ export function settings() {
 }
 
 function figures(text: StatText, sql: string) {
-  const panel = table(text, new PostgresQuery(sql)).decimals(0).overrideByName('completed', PERCENT);
+  const panel = table(text, new PostgresQuery(sql)).overrideByName('completed', PERCENT);
   return countColumn(panel, 'streams');
 }
 
