@@ -58,3 +58,12 @@ export async function exemplarsOf({ adminUrl }: Stack): Promise<string[]> {
   });
   return [...(await answer.text()).matchAll(/# \{[^}]*trace_id="([0-9a-f]{32})"/g)].map(([, id]) => id!);
 }
+
+/** Trace ids of the exemplars that Prometheus has kept. */
+export async function storedExemplars({ prometheusUrl }: Stack): Promise<string[]> {
+  const now = Date.now() / 1_000;
+  const asked = new URLSearchParams({ query: '{__name__=~".+_bucket"}', start: `${now - 3_600}`, end: `${now}` });
+  const answer = await fetch(`${prometheusUrl}/api/v1/query_exemplars?${asked}`);
+  const { data } = (await answer.json()) as { data: { exemplars: { labels: { trace_id?: string } }[] }[] };
+  return data.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels.trace_id ?? ''));
+}
