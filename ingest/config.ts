@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { MAX_LABEL_VALUES, MAX_TEXT_LENGTH } from '../contract/limits.ts';
+import { readOtlpHeaders } from './export/otlpHeaders.ts';
 
 /** Everything that the environment decides, read once at start. */
 export interface Config {
@@ -35,6 +36,8 @@ export interface Config {
   >;
   /** Base address of an OTLP/HTTP collector; null: no traces are exported. */
   readonly otlpEndpoint: string | null;
+  /** Sent to it with every export: credentials, above all. Names in lower case. */
+  readonly otlpHeaders: Readonly<Record<string, string>>;
   /** Share of requests whose trace is exported, 0 to 1. */
   readonly traceSampleRate: number;
   readonly logLevel: LogLevel;
@@ -152,6 +155,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (otlpEndpoint !== null && !isHttpBase(otlpEndpoint)) {
     fault('OTEL_EXPORTER_OTLP_ENDPOINT must be an address such as http://collector:4318, without a query');
   }
+  const otlpHeaders = readOtlpHeaders(text('OTEL_EXPORTER_OTLP_HEADERS') ?? '');
+  if (otlpHeaders === null) {
+    fault('OTEL_EXPORTER_OTLP_HEADERS must hold name=value pairs, comma-separated, with values percent-encoded');
+  }
   const sampleRate = text('TRACE_SAMPLE_RATE') ?? '1';
   if (!/^(0?\.\d{1,9}|0|1(\.0{1,9})?)$/.test(sampleRate)) {
     fault('TRACE_SAMPLE_RATE must be a number from 0 to 1');
@@ -189,6 +196,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       region: values('KNOWN_REGIONS'),
     },
     otlpEndpoint,
+    otlpHeaders: otlpHeaders ?? {},
     traceSampleRate: Number(sampleRate),
     logLevel: choice('LOG_LEVEL', 'info', LOG_LEVELS),
     logFile: text('LOG_FILE'),

@@ -97,13 +97,14 @@ export async function startService(config: Config, log: Log, now?: string): Prom
     closers.push(() => clearInterval(learning));
 
     const statements = createStatements(now);
-    const { otlpEndpoint, traceSampleRate: sampleRate } = config;
+    const { otlpEndpoint, otlpHeaders, traceSampleRate: sampleRate } = config;
     const traces =
       otlpEndpoint === null
         ? null
-        : new TraceExporter({ poster: createTracesPoster(otlpEndpoint), sampleRate, metrics, log });
+        : new TraceExporter({ poster: createTracesPoster(otlpEndpoint, otlpHeaders), sampleRate, metrics, log });
     // Loading the SDK takes a third of a second, which a start without a collector need not wait for.
-    const telemetry = otlpEndpoint === null ? null : (await import('./telemetry.ts')).startTelemetry(otlpEndpoint);
+    const telemetry =
+      otlpEndpoint === null ? null : (await import('./telemetry.ts')).startTelemetry(otlpEndpoint, otlpHeaders);
     closers.push(async () => {
       const deadlineMs = Math.max(LEAST_FLUSH_MS, stopBeganAtMs + FLUSH_TRACES_UNTIL_MS - Date.now());
       await Promise.all([traces?.close(deadlineMs), telemetry?.close(deadlineMs)]);

@@ -38,9 +38,14 @@ export interface Telemetry {
  * is a trace of its own: those of the users' requests have their own exporter (export/traceExporter.ts).
  *
  * @param endpoint base address of an OTLP/HTTP collector
+ * @param headers sent with each export
  */
-export function startTelemetry(endpoint: string): Telemetry {
-  const exporter = new OTLPTraceExporter({ url: tracesUrl(endpoint), timeoutMillis: EXPORT_TIMEOUT_MS });
+export function startTelemetry(endpoint: string, headers: Readonly<Record<string, string>>): Telemetry {
+  const exporter = new OTLPTraceExporter({
+    url: tracesUrl(endpoint),
+    headers: { ...headers },
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
   const provider = new tracing.BasicTracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': INGEST_SERVICE }),
     sampler: new tracing.AlwaysOnSampler(),

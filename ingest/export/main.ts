@@ -36,7 +36,7 @@ async function main({ since: sinceMs }: { readonly since: number }): Promise<num
   const log = createLog(config.logLevel);
   const store = await openStore(config, log);
   const pool = createPool(store.url);
-  const poster = createTracesPoster(config.otlpEndpoint);
+  const poster = createTracesPoster(config.otlpEndpoint, config.otlpHeaders);
   const waiting = showWaiting('exporting');
   try {
     const done = await exportAgain(pool, poster.post, sinceMs, config.traceSampleRate);

@@ -32,8 +32,12 @@ export interface TracesPoster {
   close(): void;
 }
 
-/** A sender of OTLP/HTTP in JSON on connections that are kept. */
-export function createTracesPoster(endpoint: string): TracesPoster {
+/**
+ * A sender of OTLP/HTTP in JSON on connections that are kept.
+ *
+ * @param headers sent with each request, with names in lower case
+ */
+export function createTracesPoster(endpoint: string, headers: Readonly<Record<string, string>> = {}): TracesPoster {
   const url = new URL(tracesUrl(endpoint));
   const { Agent, request } = url.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
@@ -46,7 +50,7 @@ export function createTracesPoster(endpoint: string): TracesPoster {
           agent,
           method: 'POST',
           signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
-          headers: { 'content-type': 'application/json', 'content-length': body.length },
+          headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length },
         },
         (response) => {
           let text = '';

@@ -30,6 +30,8 @@ export interface TestCollector {
   readonly spans: readonly ReceivedSpan[];
   /** When each request came, on performance's clock. */
   readonly requestsAtMs: readonly number[];
+  /** What came with each. */
+  readonly headers: readonly http.IncomingHttpHeaders[];
   /** Faults of what came: not the protocol, an address or a type that is not right. */
   readonly faults: readonly string[];
   behave(next: (request: number) => Behaviour): void;
@@ -41,6 +43,7 @@ export interface TestCollector {
 export async function startTestCollector(): Promise<TestCollector> {
   const spans: ReceivedSpan[] = [];
   const requestsAtMs: number[] = [];
+  const headers: http.IncomingHttpHeaders[] = [];
   const faults: string[] = [];
   /** Taken, and not decoded yet: while a test measures time, the collector should take little of it. */
   const bodies: Buffer[] = [];
@@ -65,6 +68,7 @@ export async function startTestCollector(): Promise<TestCollector> {
         return;
       }
       const how = behaviour(requestsAtMs.push(performance.now()));
+      headers.push(request.headers);
       if (how === 'silent') return;
       if (request.url !== '/v1/traces') faults.push(`POST ${request.url}`);
       if (request.headers['content-type'] !== 'application/json') faults.push(`${request.headers['content-type']}`);
@@ -82,6 +86,7 @@ export async function startTestCollector(): Promise<TestCollector> {
       return spans;
     },
     requestsAtMs,
+    headers,
     get faults() {
       decodeBodies();
       return faults;

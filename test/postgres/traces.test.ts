@@ -297,3 +297,15 @@ test("the service's own requests: one of the usual ones, and those that failed",
   );
   for (const span of own) expect(requests).not.toContain(span.traceId);
 });
+
+test('the headers of OTEL_EXPORTER_OTLP_HEADERS go with every export, of requests and of the service itself', async () => {
+  const service = await open({ OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20of-the-collector' });
+  const key = traceId();
+  await service.postTimings(serverRecord({ trace_id: key }));
+  await service.postBeacons(beacon({ trace_id: key }));
+  await spansOf(key, 1);
+  await stop(service);
+  expect(new Set(collector.spans.map((span) => span.service)).size).toBe(2);
+  expect(collector.headers.length).toBeGreaterThan(1);
+  expect(collector.headers.every(({ authorization }) => authorization === 'Bearer of-the-collector')).toBe(true);
+});
