@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { MAX_LABEL_VALUES, MAX_TEXT_LENGTH } from '../contract/limits.ts';
 import { readOtlpHeaders } from './export/otlpHeaders.ts';
+import { VARIABLES, type VariableName } from './variables.ts';
 
 /** Everything that the environment decides, read once at start. */
 export interface Config {
@@ -78,49 +79,47 @@ const TOKEN = /^[\x21-\x2b\x2d-\x7e]{8,}$/;
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
   const fault = (text: string): void => void faults.push(text);
-  const text = (name: string): string | null => env[name]?.trim() || null;
+  const text = (name: VariableName): string | null => env[name]?.trim() || VARIABLES[name].standard;
 
-  const integer = (name: string, standard: number, least: number, most: number): number => {
-    const given = text(name);
-    if (given === null) return standard;
+  // After a fault the value is never used: the faults are thrown. NaN equals nothing, so that no other fault follows from it.
+  const integer = (name: VariableName, least: number, most: number): number => {
+    const given = text(name) ?? '';
     const value = Number(given);
     if (/^\d{1,15}$/.test(given) && value >= least && value <= most) return value;
     fault(`${name} must be a whole number from ${least} to ${most}`);
-    return standard;
+    return Number.NaN;
   };
-  const seconds = (name: string, standard: number, least: number, most: number): number => {
-    const given = text(name);
-    if (given === null) return standard * 1000;
+  const seconds = (name: VariableName, least: number, most: number): number => {
+    const given = text(name) ?? '';
     const value = Number(given);
     if (/^\d{1,9}(\.\d{1,3})?$/.test(given) && value >= least && value <= most) return Math.round(value * 1000);
     fault(`${name} must be a number of seconds from ${least} to ${most}`);
-    return standard * 1000;
+    return Number.NaN;
   };
-  const choice = <T extends string>(name: string, standard: T, choices: readonly T[]): T => {
-    const given = text(name);
-    if (given === null) return standard;
-    const found = choices.find((each) => each === given.toLowerCase());
+  const choice = <T extends string>(name: VariableName, choices: readonly [T, ...T[]]): T => {
+    const given = text(name)?.toLowerCase();
+    const found = choices.find((each) => each === given);
     if (found === undefined) fault(`${name} must be one of ${choices.join(', ')}`);
-    return found ?? standard;
+    return found ?? choices[0];
   };
-  const list = (name: string): string[] => {
+  const list = (name: VariableName): string[] => {
     const items = (text(name) ?? '').split(',').map((item) => item.trim());
     return items.filter((item) => item !== '');
   };
-  const values = (name: string): string[] => {
+  const values = (name: VariableName): string[] => {
     const items = list(name);
     if (items.length > MAX_LABEL_VALUES) fault(`${name} must list at most ${MAX_LABEL_VALUES} values`);
     if (items.some((item) => item.length > MAX_TEXT_LENGTH))
       fault(`${name} must list values of at most ${MAX_TEXT_LENGTH} characters`);
     return items;
   };
-  const header = (name: string): string | null => {
+  const header = (name: VariableName): string | null => {
     const given = text(name);
     if (given !== null && !HEADER_NAME.test(given)) fault(`${name} must be the name of an HTTP header`);
     return given?.toLowerCase() ?? null;
   };
-  const address = (name: string): string => {
-    const given = text(name) ?? '127.0.0.1';
+  const address = (name: VariableName): string => {
+    const given = text(name) ?? '';
     if (isIP(given) === 0 && !HOST_NAME.test(given))
       fault(`${name} must be an IP address or a host name, without a port`);
     return given;
@@ -159,7 +158,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (otlpHeaders === null) {
     fault('OTEL_EXPORTER_OTLP_HEADERS must hold name=value pairs, comma-separated, with values percent-encoded');
   }
-  const sampleRate = text('TRACE_SAMPLE_RATE') ?? '1';
+  const sampleRate = text('TRACE_SAMPLE_RATE') ?? '';
   if (!/^(0?\.\d{1,9}|0|1(\.0{1,9})?)$/.test(sampleRate)) {
     fault('TRACE_SAMPLE_RATE must be a number from 0 to 1');
   }
@@ -170,23 +169,23 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
 
   const config: Config = {
-    port: integer('PORT', 8080, 0, 65_535),
-    adminPort: integer('ADMIN_PORT', 9464, 0, 65_535),
+    port: integer('PORT', 0, 65_535),
+    adminPort: integer('ADMIN_PORT', 0, 65_535),
     host,
     adminHost: address('ADMIN_HOST'),
     databaseUrl,
-    dataDir: text('DATA_DIR') ?? '.data',
+    dataDir: text('DATA_DIR') ?? '',
     tokens,
     beaconOrigins: origins,
-    beaconRate: integer('BEACON_RATE', 50, 0, 1_000_000),
-    trustProxyHops: integer('TRUST_PROXY_HOPS', 0, 0, 16),
+    beaconRate: integer('BEACON_RATE', 0, 1_000_000),
+    trustProxyHops: integer('TRUST_PROXY_HOPS', 0, 16),
     regionHeader: header('REGION_HEADER'),
     carrierHeader: header('CARRIER_HEADER'),
-    retentionDays: integer('RETENTION_DAYS', 30, 2, 3_650),
-    spoolMaxBytes: integer('SPOOL_MAX_BYTES', 1_073_741_824, 0, 1_099_511_627_776),
-    maxBytesInFlight: integer('MAX_BYTES_IN_FLIGHT', 33_554_432, 1_048_576, 17_179_869_184),
-    joinWaitMs: seconds('JOIN_WAIT', 60, 0.1, 3_600),
-    expectGateway: choice('EXPECT_GATEWAY', 'false', ['true', 'false']) === 'true',
+    retentionDays: integer('RETENTION_DAYS', 2, 3_650),
+    spoolMaxBytes: integer('SPOOL_MAX_BYTES', 0, 1_099_511_627_776),
+    maxBytesInFlight: integer('MAX_BYTES_IN_FLIGHT', 1_048_576, 17_179_869_184),
+    joinWaitMs: seconds('JOIN_WAIT', 0.1, 3_600),
+    expectGateway: choice('EXPECT_GATEWAY', ['true', 'false']) === 'true',
     knownValues: {
       model: values('KNOWN_MODELS'),
       route: values('KNOWN_ROUTES'),
@@ -198,10 +197,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     otlpEndpoint,
     otlpHeaders: otlpHeaders ?? {},
     traceSampleRate: Number(sampleRate),
-    logLevel: choice('LOG_LEVEL', 'info', LOG_LEVELS),
+    logLevel: choice('LOG_LEVEL', LOG_LEVELS),
     logFile: text('LOG_FILE'),
     prometheusUrl: prometheusUrl?.replace(/\/$/, '') ?? null,
-    logRequests: choice('LOG_REQUESTS', 'slow', LOG_REQUESTS),
+    logRequests: choice('LOG_REQUESTS', LOG_REQUESTS),
   };
   if (config.port !== 0 && config.port === config.adminPort) fault('ADMIN_PORT must differ from PORT');
   if (faults.length > 0) throw new ConfigError([...new Set(faults)]);

@@ -128,7 +128,7 @@ const RUN: readonly (readonly [RegExp, (command: string) => Promise<unknown>])[]
   ],
   [/^([A-Z_]+=\S+ )*npm start( -- (--with-prometheus --with-grafana|--preview))?$/, startAndStop],
   [/^([A-Z_]+=\S+ )*npm run doctor -- /, (command) => shell(command, { codes: [0, 1] })],
-  [/^npm run (dashboards|openapi|schema) -- --check$/, (command) => shell(command)],
+  [/^npm run (configuration|dashboards|openapi|schema) -- --check$/, (command) => shell(command)],
   [/^npm run build:browser$/, (command) => shell(command)],
   [/^psql "/, psql],
   [/^sh provisioning\/make-env\.sh$/, makeEnv],

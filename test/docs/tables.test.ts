@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { configurationDocument } from '../../configuration/document.ts';
 import { BEACON_SCHEMA, STREAM_STATUSES } from '../../contract/beacon.ts';
 import { FLAGS } from '../../contract/flags.ts';
 import * as limits from '../../contract/limits.ts';
@@ -12,12 +13,16 @@ import { readText, sectionOf, tableOf } from './markdown.ts';
 
 const concepts = readText('docs/concepts.md');
 const api = readText('docs/http-api.md');
-const install = readText('docs/install.md');
+const configuration = readText('docs/configuration.md');
 
 const firstColumn = (rows: readonly (readonly string[])[]): string[] => rows.map(([first = '']) => first);
 
-describe('docs/install.md, configuration', () => {
-  const rows = tableOf(install, 'variable');
+describe('docs/configuration.md', () => {
+  const rows = tableOf(configuration, 'variable');
+
+  test('is what the code makes', () => {
+    expect(configuration).toBe(configurationDocument());
+  });
 
   test('lists exactly the variables that are read', () => {
     const asked = new Set<string>();
