@@ -10,6 +10,9 @@ const CONNECTIONS = 4;
 /** Every panel asks for its variables' options. */
 const REMEMBER_MS = 5_000;
 
+/** SQLSTATE of a statement that was cut off. */
+const QUERY_CANCELED = '57014';
+
 export interface SqlSource {
   /** One statement, read-only, with the rights of the dashboards' role where the database's user may take them. */
   sql(statement: string): Promise<SqlAnswer>;
@@ -36,6 +39,11 @@ export function openSqlSource(databaseUrl: string): SqlSource {
       await client.query(`SET LOCAL ROLE ${READER}`).catch(() => client.query('ROLLBACK TO began'));
       // This way of asking takes one statement only.
       return await client.query({ text: statement, queryMode: 'extended' } as pg.QueryConfig);
+    } catch (error) {
+      if ((error as { code?: string }).code !== QUERY_CANCELED) throw error;
+      throw new Error(`This takes longer than ${SQL_WITHIN_MS / 1_000} s: choose a shorter range of time.`, {
+        cause: error,
+      });
     } finally {
       await client.query('ROLLBACK').then(
         () => client.release(),

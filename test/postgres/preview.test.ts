@@ -106,6 +106,12 @@ describe('what it answers', () => {
     await source.close();
   });
 
+  test('a query that takes too long is cut off, and says what to do', async () => {
+    const source = openSqlSource(service.databaseUrl);
+    await expect(source.sql('SELECT pg_sleep(60)')).rejects.toThrow('choose a shorter range');
+    await source.close();
+  });
+
   test('a Prometheus that does not answer: the panel says so, the others go on', async () => {
     const deaf = createServer((_, response) => response.destroy()).listen(0, '127.0.0.1');
     await new Promise((resolve) => deaf.once('listening', resolve));
