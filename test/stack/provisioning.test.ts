@@ -10,6 +10,7 @@ import {
   GRAFANA_URL,
   PAUSED_RULES_FILE,
   PROMETHEUS_RULES_FILE,
+  REQUEST,
   SCRAPE_INTERVAL_SECONDS,
 } from '../../dashboards/config.ts';
 import { ALERTS } from '../../dashboards/rules/alerts.ts';
@@ -293,4 +294,18 @@ test("PostgreSQL's log has the form and the place that the collector expects", (
   expect(command).toContain('-clog_destination=jsonlog');
   expect(command).toContain('-clog_directory=/var/log/postgresql');
   expect(mountsOf('postgres')).toContainEqual({ source: 'postgres-logs', target: '/var/log/postgresql' });
+});
+
+test('a log line leads to its trace and to its request, and a trace to its log lines', () => {
+  const of = (uid: string) => datasources.find((each) => each.uid === uid)?.jsonData ?? {};
+  const fields = of('loki')['derivedFields'] as { matcherRegex: string; datasourceUid?: string; url: string }[];
+  expect(fields.map(({ matcherRegex }) => matcherRegex)).toEqual(['trace_id', 'trace_id']);
+  expect(fields.map(({ datasourceUid }) => datasourceUid)).toEqual(['tempo', undefined]);
+  // "$$" is a dollar sign in Grafana's provisioning.
+  expect(fields[1]?.url).toBe(`/d/${REQUEST.uid}?var-trace_id=$\${__value.raw}`);
+  const toLogs = of('tempo')['tracesToLogsV2'] as { datasourceUid: string; query: string };
+  expect(toLogs.datasourceUid).toBe('loki');
+  expect(toLogs.query).toContain('trace_id = "$${__span.traceId}"');
+  const exemplars = of('prometheus')['exemplarTraceIdDestinations'] as { name: string; datasourceUid: string }[];
+  expect(exemplars).toMatchObject([{ name: 'trace_id', datasourceUid: 'tempo' }]);
 });
