@@ -140,6 +140,7 @@ const RUN_ELSEWHERE: readonly (readonly [RegExp, string, string])[] = [
   [/^npm ci && npm test$/, '.ci/run', 'npm test'],
   [/^npm ci && npm run demo$/, '.ci/run', 'npm run demo'],
   [/^npm run test:system$/, '.ci/run', 'npm run test:system'],
+  [/^npm run test:stack$/, '.ci/run', 'npm run test:stack'],
   [/^npm run fuzz -- /, 'test/fuzz/endpoints.test.ts', 'fuzzEndpoints'],
   [/^npm run chaos -- /, '.ci/run', 'npm run chaos -- --short'],
   [/^npm run setup$/, 'test/commandLine/setup.test.ts', 'setup/main.ts'],
