@@ -8,9 +8,13 @@ export class Child {
   #refuse: ((error: Error) => void) | undefined;
 
   constructor(script: string, ...args: string[]) {
-    this.#process = fork(script, args, { execArgv: [] });
+    this.#process = fork(script, args, { execArgv: script.endsWith('.ts') ? ['--import', 'tsx'] : [] });
     this.#process.on('message', (message) => this.#take?.(message));
     this.#process.on('exit', (code) => this.#refuse?.(new Error(`a process of the benchmark has ended with ${code}`)));
+  }
+
+  get pid(): number {
+    return this.#process.pid!;
   }
 
   /** The next message; rejects when the process ends instead. */

@@ -1,0 +1,28 @@
+/** What the generator is asked to do; it answers each order once. */
+export type Order =
+  /** Makes the posts of the next load. */
+  | { readonly kind: 'prepare'; readonly posts: number; readonly lines: number }
+  | {
+      readonly kind: 'load';
+      readonly ports: readonly number[];
+      readonly connections: number;
+      readonly seconds: number;
+      /** Posts a second; absent: each connection posts again as soon as it has its answer. */
+      readonly ratePerS?: number;
+    };
+
+/** A load ends with its time, or when all prepared posts are sent. */
+export interface LoadResult {
+  readonly elapsedS: number;
+  readonly posts: number;
+  readonly accepted: number;
+  /** Statuses other than 2xx; 0: the connection broke. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** With a rate: from when the post was due, so that a wait for a free connection counts. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Share of one core that the generator itself was busy. */
+  readonly busyShare: number;
+}
+
+export const TOKEN = 'bench-token';
