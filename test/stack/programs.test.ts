@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { withAddresses, withoutAddresses } from '../wholeStack/addresses.ts';
+import { environmentHere } from '../wholeStack/environment.ts';
 import { PROGRAMS } from '../wholeStack/programs.ts';
 import { compose, ROOT, readText, readYaml } from './composeFile.ts';
 
@@ -43,4 +45,18 @@ test('it has each component that the shipped configuration names, and no other',
 
 test('its sums are there for everybody', () => {
   expect(readdirSync(path.join(ROOT, COLLECTOR)).sort()).toEqual(['go.mod', 'go.sum', 'main.go']);
+});
+
+test('nothing but addresses and paths can be replaced in what was shipped', () => {
+  const shipped = 'endpoint: http://tempo:4318\nbatch: 500\n';
+  const replacements = [['http://tempo:4318', 'http://127.0.0.1:1234']] as const;
+  const used = withAddresses(shipped, replacements);
+  expect(used).toBe('endpoint: http://127.0.0.1:1234\nbatch: 500\n');
+  expect(withoutAddresses(used, replacements)).toBe(shipped);
+  expect(withoutAddresses(used.replace('500', '600'), replacements)).not.toBe(shipped);
+  expect(() => withAddresses(shipped, [['batch: 500', 'batch: 600']])).toThrow('no address');
+  expect(() => withAddresses(shipped, [['http://loki:3100', 'http://127.0.0.1:1']])).toThrow('does not hold');
+  expect(() => environmentHere('ingest', {}, { LOG_REQUESTS: 'slow' })).toThrow('no address');
+  expect(() => environmentHere('ingest', {}, { NEW: '/a' })).toThrow('does not set');
+  expect(environmentHere('ingest', {}, { LOG_FILE: '/a/b.log' })).toMatchObject({ LOG_FILE: '/a/b.log' });
 });

@@ -28,7 +28,8 @@ export interface Stack {
   readonly environments: Readonly<Record<string, Differences>>;
   readonly ingestUrl: string;
   readonly adminUrl: string;
-  readonly gatewayUrl: string;
+  /** Where applications send OTLP. */
+  readonly collectorUrl: string;
   readonly jaegerUrl: string;
   readonly logsUrl: string;
   readonly prometheusUrl: string;
@@ -42,7 +43,7 @@ export interface Stack {
 }
 
 /** The folders that compose's volumes are. */
-const FOLDERS = ['apps', 'data', 'nginx-logs', 'nginx-tmp', 'nginx', 'postgres-logs'] as const;
+const FOLDERS = ['apps', 'containers', 'data', 'nginx-logs', 'nginx-tmp', 'nginx', 'postgres-logs'] as const;
 
 /** Starts every part that compose starts with its profiles, Jaeger in Tempo's place and VictoriaLogs in Loki's, on loopback. */
 export async function startStack(programs: Readonly<Record<string, string>>): Promise<Stack> {
@@ -125,7 +126,7 @@ export async function startStack(programs: Readonly<Record<string, string>>): Pr
       ['/var/log/nginx/access.json.log', `${at['nginx-logs']}/access.json.log`],
       ['/var/log/postgresql/*.json', `${at['postgres-logs']}/*.json`],
       ['/var/log/firsttoken/*.log', `${at.apps}/*.log`],
-      ['/var/lib/docker/containers/*/*-json.log', `${folder}/no-containers/*/*-json.log`],
+      ['/var/lib/docker/containers/*/*-json.log', `${at.containers}/*/*-json.log`],
     ]);
     await started(
       launch({
@@ -217,7 +218,7 @@ export async function startStack(programs: Readonly<Record<string, string>>): Pr
       environments,
       ingestUrl: `http://${ingest}`,
       adminUrl: `http://${admin}`,
-      gatewayUrl: `http://${gateway}`,
+      collectorUrl: `http://${otlpHttp}`,
       jaegerUrl: `http://${jaegerHttp}`,
       logsUrl: `http://${logs}`,
       prometheusUrl: prometheus.url,

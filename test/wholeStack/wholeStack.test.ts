@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { query } from '../postgres/service.ts';
@@ -49,6 +49,25 @@ test('configurations differ from what compose starts in nothing but addresses', 
     const { shipped, used } = await readUsed(file);
     expect(withoutAddresses(used, file.replacements)).toBe(shipped);
   }
+});
+
+test('environments differ from what compose gives in nothing but addresses and folders', () => {
+  const named = Object.entries(stack.environments).map(([service, differences]) => [service, Object.keys(differences)]);
+  expect(Object.fromEntries(named)).toEqual({
+    collector: [],
+    ingest: [
+      'HOST',
+      'PORT',
+      'ADMIN_HOST',
+      'ADMIN_PORT',
+      'DATABASE_URL',
+      'DATA_DIR',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'LOG_FILE',
+    ],
+    backend: ['HOST', 'PORT', 'INGEST_URL', 'DATABASE_URL', 'LOG_FILE'],
+    traffic: ['GATEWAY_URL'],
+  });
 });
 
 test('PostgreSQL has the settings of compose, but for the folder of its log', async () => {
@@ -120,6 +139,50 @@ test.each(SERVICES)('random lines of %s lead to their rows', async (service) => 
   }
 });
 
+test("a container's output, as Docker keeps it, is read under its trace id", async () => {
+  const traceId = 'c0'.repeat(16);
+  const line = { time: new Date().toISOString(), level: 'warn', service: 'chat', message: 'slow', trace_id: traceId };
+  const kept = { log: `${JSON.stringify(line)}\n`, stream: 'stdout', time: new Date().toISOString() };
+  const container = path.join(stack.folder, 'containers/abc');
+  await mkdir(container);
+  await writeFile(path.join(container, 'abc-json.log'), `${JSON.stringify(kept)}\n`);
+  const found = await until('the line', async () => (await linesOf(stack, `trace_id:="${traceId}"`))[0], 30_000);
+  expect(found).toMatchObject({ 'service.name': 'chat', level: 'warn', message: 'slow' });
+});
+
+test("an application's OTLP is taken as well: its log record and its span", async () => {
+  const traceId = 'a1'.repeat(16);
+  const nowNs = `${Date.now()}000000`;
+  const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'app' } }] };
+  const record = { timeUnixNano: nowNs, severityText: 'INFO', body: { stringValue: 'hello' }, traceId };
+  const span = {
+    traceId,
+    spanId: 'b2'.repeat(8),
+    name: 'GET /',
+    kind: 2,
+    startTimeUnixNano: nowNs,
+    endTimeUnixNano: nowNs,
+  };
+  const post = async (what: string, body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${stack.collectorUrl}/v1/${what}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBe(200);
+  };
+  await post('logs', { resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] });
+  await post('traces', { resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] });
+  const line = await until('the record', async () => (await linesOf(stack, `trace_id:="${traceId}"`))[0], 30_000);
+  expect(line).toMatchObject({ 'service.name': 'app', _msg: 'hello' });
+  const [found] = await until('the span', async () => {
+    const spans = await spansOf(stack, traceId);
+    return spans.length > 0 && spans;
+  });
+  expect(found).toMatchObject({ traceID: traceId, operationName: 'GET /' });
+});
+
 test('one trace id stands in seven places', async () => {
   const shown = new Set(await exemplarsOf(stack));
   const traceId = traceIds.find((id) => shown.has(id));
@@ -129,22 +192,25 @@ test('one trace id stands in seven places', async () => {
   expect((await spansOf(stack, id)).map(({ traceID }) => traceID)).toContain(id);
   expect((await rowOf(stack, id))?.trace_id).toBe(id);
   const logs = {
-    nginx: path.join(stack.folder, 'nginx-logs/access.json.log'),
-    app: path.join(stack.folder, 'apps/backend.log'),
-    ingest: path.join(stack.folder, 'apps/ingest.log'),
-    postgres: await jsonLogOf(path.join(stack.folder, 'postgres-logs')),
+    nginx: 'nginx-logs/access.json.log',
+    app: 'apps/backend.log',
+    ingest: 'apps/ingest.log',
+    // A file for each hour.
+    postgres: 'postgres-logs',
   };
-  for (const [part, file] of Object.entries(logs)) {
-    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes(id));
+  for (const [part, place] of Object.entries(logs)) {
+    const lines = (await linesUnder(path.join(stack.folder, place))).filter((line) => line.includes(id));
     expect(lines.length, part).toBeGreaterThan(0);
     for (const line of lines) JSON.parse(line);
   }
 });
 
-/** PostgreSQL writes to one file for an hour; over its end, to two. */
-async function jsonLogOf(folder: string): Promise<string> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-  return path.join(folder, names.sort().at(-1)!);
+/** Lines of a file, or of all JSON files of a folder. */
+async function linesUnder(place: string): Promise<string[]> {
+  const isFolder = (await stat(place)).isDirectory();
+  const names = isFolder ? (await readdir(place)).filter((name) => name.endsWith('.json')) : [''];
+  const texts = await Promise.all(names.map((name) => readFile(path.join(place, name), 'utf8')));
+  return texts.join('').split('\n');
 }
 
 /** As it would be written in a command: `250ms` is 250, and `1h` of a rotation 60. */
