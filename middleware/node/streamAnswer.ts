@@ -101,7 +101,7 @@ export class StreamAnswer implements AnswerReader {
     const oldest = this.#kept > LAST_CHUNKS ? this.#kept % LAST_CHUNKS : 0;
     const text = [...last.slice(oldest), ...last.slice(0, oldest)].join('');
     this.#betweenEvents = endsEvents(text);
-    if (this.#betweenEvents && (lacks(text, this.#stillWanted!) || this.#readSimple(text))) return;
+    if (this.#betweenEvents && (lacks(text, this.#stillWanted!) || this.#readTold(text))) return;
     this.#reader ??= this.#startReader();
     this.#reader.push(Buffer.from(text));
   }
@@ -126,6 +126,15 @@ export class StreamAnswer implements AnswerReader {
     const events = readSimpleEvents(typeof chunk === 'string' ? chunk : asBuffer(chunk).toString());
     if (events === undefined) return false;
     for (const data of events) this.#take({ event: 'message', data, id: undefined });
+    return true;
+  }
+
+  /** The same of events that bear nothing but what is still wanted: one look at the whole text saves one at each event. */
+  #readTold(text: string): boolean {
+    const { word } = this.#stillWanted!;
+    const events = this.#reader ? undefined : readSimpleEvents(text);
+    if (events === undefined || mayHoldEngineFacts(text)) return this.#readSimple(text);
+    for (const data of events) if (data.includes(word)) this.#take({ event: 'message', data, id: undefined });
     return true;
   }
 
