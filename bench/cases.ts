@@ -1,8 +1,29 @@
 import { batch } from './cases/batch.ts';
+import { growth } from './cases/growth.ts';
+import { latency } from './cases/latency.ts';
+import { metrics } from './cases/metrics.ts';
+import { overload } from './cases/overload.ts';
+import { parts } from './cases/parts.ts';
 import { single } from './cases/single.ts';
+import { spans } from './cases/spans.ts';
+import { start } from './cases/start.ts';
+import { storage } from './cases/storage.ts';
+import { streams } from './cases/streams.ts';
 import type { Figure } from './figure.ts';
 import type { World } from './world.ts';
 
 /** In the order in which they run. A case starts what it needs through the world, which ends it. */
-export const CASES = { single, batch } as const satisfies Record<string, (world: World) => Promise<Figure[]>>;
+export const CASES = {
+  metrics,
+  spans,
+  single,
+  batch,
+  latency,
+  overload,
+  storage,
+  parts,
+  start,
+  streams,
+  growth,
+} as const satisfies Record<string, (world: World) => Promise<Figure[]>>;
 export type CaseName = keyof typeof CASES;

@@ -19,14 +19,20 @@ export interface ServiceOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Modules that Node loads first. */
   readonly imports?: readonly string[];
+  /** Further options of Node, such as `--cpu-prof`. */
+  readonly nodeOptions?: readonly string[];
 }
 
 /** The service as `npm start` runs it, on free ports. @throws with its last lines when it does not become ready */
-export async function startServiceProcess({ env, imports = [] }: ServiceOptions): Promise<ServiceProcess> {
+export async function startServiceProcess({
+  env,
+  imports = [],
+  nodeOptions = [],
+}: ServiceOptions): Promise<ServiceProcess> {
   const beganMs = performance.now();
   const child = spawn(
     process.execPath,
-    ['tsx', ...imports].flatMap((each) => ['--import', each]).concat('ingest/main.ts'),
+    [...nodeOptions, ...['tsx', ...imports].flatMap((each) => ['--import', each]), 'ingest/main.ts'],
     {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], PORT: '0', ADMIN_PORT: '0', INGEST_TOKEN: TOKEN, BEACON_RATE: '0', ...env },

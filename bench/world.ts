@@ -68,11 +68,12 @@ export async function startWorld({ quick, large, say }: WorldOptions): Promise<W
       });
       return { url, pool };
     },
-    async service(databaseUrl, { env = {}, imports = [] } = {}) {
+    async service(databaseUrl, { env = {}, imports = [], nodeOptions = [] } = {}) {
       const dataDir = await mkdtemp(path.join(folder, 'service-'));
       const service = await startServiceProcess({
         env: { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...env },
         imports,
+        nodeOptions,
       });
       closers.push(() => service.stop());
       return service;
