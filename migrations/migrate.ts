@@ -3,6 +3,7 @@ import pg from 'pg';
 import * as requests from './0001_requests.ts';
 import * as rollups from './0002_rollups.ts';
 import * as connectionSplit from './0003_connection_split.ts';
+import * as requestPicks from './0004_request_picks.ts';
 import { MigrationError } from './migrationError.ts';
 
 /** Every migration, in order. A list and not a scan of the folder: a missing file is then a compile error. */
@@ -10,6 +11,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_requests': requests,
   '0002_rollups': rollups,
   '0003_connection_split': connectionSplit,
+  '0004_request_picks': requestPicks,
 };
 
 /** Any number that no other user of the database locks. */

@@ -75,6 +75,34 @@ CREATE TABLE request_arrivals (
   CONSTRAINT arrivals_not_many CHECK (cardinality(arrivals_ms) <= 4096 AND cardinality(chunk_tokens) <= 4096)
 ) PARTITION BY RANGE (day);
 
+CREATE TABLE request_picks (
+  hour timestamp with time zone NOT NULL,
+  pick text NOT NULL,
+  place smallint NOT NULL,
+  trace_id uuid NOT NULL,
+  day date NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  ttft_ms double precision,
+  gap_max_ms real,
+  model text,
+  route text,
+  variant text,
+  tier text,
+  region text,
+  device device,
+  CONSTRAINT request_picks_pkey PRIMARY KEY (pick, hour, place),
+  CONSTRAINT known_pick CHECK (pick = ANY (ARRAY['slowest'::text, 'longest_gap'::text, 'sample'::text])),
+  CONSTRAINT places_from_1 CHECK (place >= 1),
+  CONSTRAINT whole_hour CHECK ((EXTRACT(epoch FROM hour) % 3600::numeric) = 0::numeric)
+);
+
+CREATE TABLE request_picks_progress (
+  only_row boolean DEFAULT true NOT NULL,
+  picked_before timestamp with time zone NOT NULL,
+  CONSTRAINT request_picks_progress_pkey PRIMARY KEY (only_row),
+  CONSTRAINT one_row CHECK (only_row)
+);
+
 CREATE TABLE requests (
   trace_id uuid NOT NULL,
   started_at timestamp with time zone NOT NULL,
@@ -146,7 +174,7 @@ CREATE TABLE requests (
   CONSTRAINT requests_pkey PRIMARY KEY (trace_id, day),
   CONSTRAINT client_half_has_seq CHECK ((status IS NULL) = (seq IS NULL)),
   CONSTRAINT client_times_within_a_day CHECK (LEAST(ttft_ms, ttft_visible_ms, end_ms) >= 0::double precision AND GREATEST(ttft_ms, ttft_visible_ms, end_ms) <= 86400000::double precision),
-  CONSTRAINT connection_within_a_day CHECK (LEAST(connection_dns_ms, connection_tcp_ms, connection_tls_ms, connection_wait_ms) >= 0::double precision AND GREATEST(connection_dns_ms, connection_tcp_ms, connection_tls_ms, connection_wait_ms) <= 86400000::double precision) NOT VALID,
+  CONSTRAINT connection_within_a_day CHECK (LEAST(connection_dns_ms, connection_tcp_ms, connection_tls_ms, connection_wait_ms) >= 0::double precision AND GREATEST(connection_dns_ms, connection_tcp_ms, connection_tls_ms, connection_wait_ms) <= 86400000::double precision),
   CONSTRAINT counts_not_negative CHECK (LEAST(seq, output_tokens, prompt_tokens, cached_tokens, prompt_chars, server_output_tokens, batch_size::integer) >= 0),
   CONSTRAINT measures_not_negative CHECK (LEAST(tpot_ms, gap_max_ms, gap_mean_ms, gap_stddev_ms, first20_mean_ms, window10_stddev_max_ms, first_screen_ms, render_p50_ms, render_max_ms, gateway_request_ms) >= 0::double precision),
   CONSTRAINT server_stages_under_an_hour CHECK (GREATEST(receive_ns, preprocess_ns, kv_load_ns, queue_ns, first_token_ns, serialize_ns, send_ns) <= '3600000000000'::bigint),
@@ -605,6 +633,24 @@ COMMENT ON COLUMN request_arrivals.trace_id IS 'Key of the request, as in reques
 COMMENT ON COLUMN request_arrivals.day IS 'Day of the request, as in requests.';
 COMMENT ON COLUMN request_arrivals.arrivals_ms IS 'Arrivals of token-bearing events, from the fetch call (milliseconds).';
 COMMENT ON COLUMN request_arrivals.chunk_tokens IS 'Tokens of each arrival; null where the client did not count them.';
+COMMENT ON TABLE request_picks IS 'Requests of each closed hour that panels over days show: the slowest, those with the longest gaps, and a sample. The rest of them is in requests.';
+COMMENT ON COLUMN request_picks.hour IS 'Hour in UTC in which the request started.';
+COMMENT ON COLUMN request_picks.pick IS 'What it was picked as: slowest, longest_gap or sample.';
+COMMENT ON COLUMN request_picks.place IS 'Its place among those of the hour, from 1; of a sample, a random one.';
+COMMENT ON COLUMN request_picks.trace_id IS 'Key of the request, as in requests.';
+COMMENT ON COLUMN request_picks.day IS 'Day of the request, as in requests.';
+COMMENT ON COLUMN request_picks.started_at IS 'Start of the request.';
+COMMENT ON COLUMN request_picks.ttft_ms IS 'Client time to first token (milliseconds), when it was picked.';
+COMMENT ON COLUMN request_picks.gap_max_ms IS 'Longest gap (milliseconds), when it was picked.';
+COMMENT ON COLUMN request_picks.model IS 'Model, as in requests.';
+COMMENT ON COLUMN request_picks.route IS 'Route, as in requests.';
+COMMENT ON COLUMN request_picks.variant IS 'Variant, as in requests.';
+COMMENT ON COLUMN request_picks.tier IS 'Tier, as in requests.';
+COMMENT ON COLUMN request_picks.region IS 'Region, as in requests.';
+COMMENT ON COLUMN request_picks.device IS 'Device, as in requests.';
+COMMENT ON TABLE request_picks_progress IS 'One row: how far the picks are made.';
+COMMENT ON COLUMN request_picks_progress.only_row IS 'Always true.';
+COMMENT ON COLUMN request_picks_progress.picked_before IS 'Hours that begin before this are picked; later requests are read from requests.';
 COMMENT ON VIEW request_stages IS 'One row per request and known stage, in the order of the stages; unattributed last.';
 COMMENT ON COLUMN request_stages.duration_ns IS 'Duration of the stage, exact (nanoseconds).';
 COMMENT ON COLUMN request_stages.duration_ms IS 'Duration of the stage (milliseconds).';
@@ -736,6 +782,8 @@ COMMENT ON FUNCTION rollup_percentiles(double precision[],smallint[],bigint[]) I
 GRANT USAGE ON SCHEMA public TO grafana_reader;
 GRANT SELECT ON label_values TO grafana_reader;
 GRANT SELECT ON request_arrivals TO grafana_reader;
+GRANT SELECT ON request_picks TO grafana_reader;
+GRANT SELECT ON request_picks_progress TO grafana_reader;
 GRANT SELECT ON request_stages TO grafana_reader;
 GRANT SELECT ON requests TO grafana_reader;
 GRANT SELECT ON rollup_buckets TO grafana_reader;

@@ -56,7 +56,7 @@ const COLUMNS = `
   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`;
 
 const CONSTRAINTS = `
-  SELECT string_agg(format('CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid, true)), E',\\n  '
+  SELECT string_agg(format('CONSTRAINT %I %s', k.conname, regexp_replace(pg_get_constraintdef(k.oid, true), ' NOT VALID$', '')), E',\\n  '
     ORDER BY position(k.contype::text IN 'pufcx'), k.conname COLLATE "C")
   FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('p', 'u', 'f', 'c', 'x')`;
 

@@ -1,5 +1,6 @@
 import { SERVER_STAGES } from '../../contract/stages.ts';
-import { inScope, LOG_ID, TRACE_ID, without } from './requestsFilter.ts';
+import { pickedSql } from './picks.ts';
+import { IN_DAYS, LOG_ID, TRACE_ID } from './requestsFilter.ts';
 
 /**
  * The parts whose sum is the client TTFT, in the order of the bar. `render` comes after it. `unattributed` stands beside the
@@ -18,13 +19,11 @@ const REQUESTS = 10;
 function slowest(): string {
   const parts = WATERFALL_PARTS.map((part, index) => `('${part}', ${index}, ${part}_ns)`);
   return `WITH slowest AS (
-  SELECT *, ${TRACE_ID} AS id, ${LOG_ID} AS log_id
-  FROM requests
-  WHERE ${inScope()}
-    AND ttft_ms IS NOT NULL
-    AND status IS NOT NULL
-    AND server_source IS NOT NULL
-    AND ${without('suspended')}
+  SELECT requests.*, ${TRACE_ID} AS id, ${LOG_ID} AS log_id
+  FROM requests JOIN (
+  ${pickedSql({ pick: 'slowest', limit: REQUESTS })}
+  ) AS picked USING (trace_id, day)
+  WHERE ${IN_DAYS}
   ORDER BY ttft_ms DESC, trace_id
   LIMIT ${REQUESTS}
 ), explained AS (

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { ROLLUP_GRAIN_NAMES, ROLLUP_GRAINS, type RollupDimension, type RollupGrain } from '../../contract/rollups.ts';
 import { ensurePartitions } from '../../ingest/store/partitions.ts';
+import { pickAgainFrom, pickNextHour } from '../../ingest/store/requestPicks.ts';
 import { type Combination, RollupCells } from '../../ingest/store/rollupCells.ts';
 import { closeRollupDays, foldRollups } from '../../ingest/store/rollupFold.ts';
 import { LABELS_OF_PLANS } from '../plan.ts';
@@ -70,6 +71,8 @@ export async function backfill(options: BackfillOptions): Promise<number> {
   // What the other was folding when one looked for more.
   while ((await foldRollups(pool)) > 0) signal?.throwIfAborted();
   await closeRollupDays(pool);
+  await pickAgainFrom(pool, wanted[0]!);
+  while (await pickNextHour(pool)) signal?.throwIfAborted();
   for (const day of byDay.keys()) await pool.query(`VACUUM (ANALYZE) requests_${day.replaceAll('-', '')}`);
   await pool.query('ANALYZE rollup_hours, rollup_days, rollup_cells');
   return rows;

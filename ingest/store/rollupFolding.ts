@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { ROLLUP_DAYS_KEPT_DAYS, ROLLUP_HOURS_KEPT_DAYS } from '../../contract/rollups.ts';
 import type { Log } from '../log.ts';
+import { dropExpiredPicks, pickNextHour } from './requestPicks.ts';
 import { closeRollupDays, dropExpiredRollups, foldRollups } from './rollupFold.ts';
 
 /**
@@ -12,6 +13,7 @@ const EVERY_MS = 20_000;
 const REST_PER_WORK = 19;
 const MAX_REST_MS = 60_000;
 const TIDY_EVERY_MS = 3_600_000;
+const MAX_HOURS_AT_ONCE = 24;
 
 export interface RollupFolding {
   /** Folds all that is there. @returns how many deltas were folded by this process */
@@ -21,7 +23,7 @@ export interface RollupFolding {
   stop(): void;
 }
 
-/** Keeps the rollups folded, makes days of old hours, and keeps both as long as they are wanted: at least as long as the requests. */
+/** Keeps the rollups folded, picks the requests of closed hours, makes days of old hours, and keeps both as long as they are wanted: at least as long as the requests. */
 export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: Log, everyMs = EVERY_MS): RollupFolding {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -53,6 +55,8 @@ export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: L
     const began = performance.now();
     try {
       await folding.runOnce();
+      // A service that was away for long catches up a bit each time, and folds in between.
+      for (let hours = 0; hours < MAX_HOURS_AT_ONCE && !stopped; hours++) if (!(await pickNextHour(pool))) break;
       if (Date.now() >= nextTidyAt) {
         await closeRollupDays(pool);
         await dropExpiredRollups(
@@ -60,6 +64,7 @@ export function createRollupFolding(pool: pg.Pool, retentionDays: number, log: L
           Math.max(ROLLUP_HOURS_KEPT_DAYS, retentionDays),
           Math.max(ROLLUP_DAYS_KEPT_DAYS, retentionDays),
         );
+        await dropExpiredPicks(pool, retentionDays);
         nextTidyAt = Date.now() + TIDY_EVERY_MS;
       }
     } catch (error) {
