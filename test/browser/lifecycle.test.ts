@@ -136,6 +136,31 @@ test('EventSource: the id in its address, the facts in its last event', async ()
   await tab.close();
 });
 
+test('an EventSource that nobody closes reconnects: another attempt, under an id of its own', async () => {
+  const tab = await stage.openPage();
+  const id = 'e6'.repeat(16);
+  await tab.run(`(async () => {
+    const { observeEventSource } = await import('/sdk/event-source.js');
+    const source = observeEventSource(new EventSource('/chat?tokens=5&gap=10&trace_id=${id}'));
+    await new Promise((resolve) => {
+      let ends = 0;
+      source.addEventListener('message', ({ data }) => data === '[DONE]' && ++ends === 2 && resolve());
+    });
+    source.close();
+    await sdk.flush();
+  })()`);
+  const beacons = await tab.run<Beacon[]>('beacons');
+  expect(beacons).toMatchObject([
+    { trace_id: id, call_id: id, status: 'complete', output_tokens: 5 },
+    { call_id: id, status: 'complete', output_tokens: 5 },
+  ]);
+  const again = await stage.row(beacons[1]!.trace_id, final);
+  expect(again.client!.call_id).toBe(id);
+  // It waited since the break, the browser's pause included.
+  expect(again.client!.ttft_ms).toBeGreaterThan(1_000);
+  await tab.close();
+});
+
 test('one file, from a script element', async () => {
   const tab = await stage.browser.open(`${stage.backend.url}/other`);
   await tab.run(`new Promise((resolve, reject) => {
