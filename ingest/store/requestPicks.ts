@@ -6,8 +6,7 @@ import { inTransaction } from './connection.ts';
 const PICK_LOCK = 7_305_006;
 
 /**
- * Picks the requests of the next hour that is over, in one transaction. An hour without requests costs a look; where there are none for
- * long, it goes on with the next that has some.
+ * Picks the requests of the next hour that is over, in one transaction; an hour without requests costs a look.
  *
  * @returns whether there may be more to do
  */
@@ -15,9 +14,8 @@ export function pickNextHour(pool: pg.Pool): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     const lock = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS mine', [PICK_LOCK]);
     if (!lock.rows[0]?.mine) return false;
-    const next = await client.query<{ hour: Date | null }>(NEXT_HOUR);
-    const hour = next.rows[0]?.hour ?? null;
-    if (hour === null) return false;
+    const hour = (await client.query<{ hour: Date }>(NEXT_HOUR)).rows[0]?.hour;
+    if (hour === undefined) return false;
     await client.query('DELETE FROM request_picks WHERE hour = $1', [hour]);
     for (const name of REQUEST_PICK_NAMES) await client.query(pickSql(name), [hour]);
     await client.query(`UPDATE request_picks_progress SET picked_before = $1::timestamptz + interval '1 hour'`, [hour]);
@@ -38,13 +36,17 @@ export async function dropExpiredPicks(pool: pg.Pool, retentionDays: number): Pr
   );
 }
 
-/** A start is believed up to 5 minutes after its receipt and 24 hours before it; the days bound the partitions that are read. */
+/**
+ * Where nothing is picked yet, it begins a day before the oldest partition: a start is believed up to 24 hours before its receipt. To ask for
+ * the oldest request would read all of them.
+ */
 const NEXT_HOUR = `
-  SELECT date_trunc('hour', min(started_at), 'UTC') AS hour
-  FROM requests, (SELECT picked_before FROM request_picks_progress) AS progress
-  WHERE started_at >= picked_before
-    AND day >= CASE WHEN picked_before = '-infinity' THEN '-infinity' ELSE (picked_before AT TIME ZONE 'UTC')::date - 1 END
-    AND started_at < date_trunc('hour', now() - interval '${PICK_AFTER_MINUTES} minutes', 'UTC')`;
+  SELECT hour FROM (
+    SELECT CASE WHEN picked_before > '-infinity' THEN picked_before ELSE (
+      SELECT (min(to_date(right(c.relname, 8), 'YYYYMMDD')) - 1)::timestamp AT TIME ZONE 'UTC'
+      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'requests'::regclass
+    ) END AS hour FROM request_picks_progress
+  ) AS next WHERE hour + interval '1 hour ${PICK_AFTER_MINUTES} minutes' <= now()`;
 
 function pickSql(name: keyof typeof REQUEST_PICKS): string {
   const { perHour, where, order } = REQUEST_PICKS[name];
