@@ -97,9 +97,14 @@ async function fillDay(pool: pg.Pool, cells: RollupCells, history: DayOfHistory)
       [day],
     );
     const known = new Set(there.rows.map(({ hour }) => hour.getTime()));
+    const missing = hours.filter((each) => !known.has(each.getTime()));
+    if (missing.length === 0) {
+      await client.query('ROLLBACK');
+      return 0;
+    }
     await client.query(`CREATE TEMP TABLE counted ON COMMIT DROP AS ${COUNT.replace('$1', `'${day}'`)}`);
     let rows = 0;
-    for (const hour of hours.filter((each) => !known.has(each.getTime()))) {
+    for (const hour of missing) {
       const load = loadOf(hour);
       const share = Math.min(1, (until.getTime() - hour.getTime()) / HOUR_MS);
       const count = Math.round(rowsPerHour * load * share);
