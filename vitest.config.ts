@@ -12,7 +12,7 @@ export default defineConfig({
           name: 'unit',
           sequence: { groupOrder: 0 },
           include: [
-            '{commandLine,contract,ingest,middleware,browser,dashboards,demo,doctor,openapi,preview,setup}/**/*.test.ts',
+            '{bench,commandLine,contract,ingest,middleware,browser,dashboards,demo,doctor,openapi,preview,setup}/**/*.test.ts',
             'test/{chaos,commandLine,docs,fuzz}/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', 'test/docs/running*.test.ts', 'test/fuzz/endpoints.test.ts'],

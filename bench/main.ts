@@ -42,6 +42,10 @@ const waiting = showWaiting('starting PostgreSQL');
 const [loadBefore = 0] = os.loadavg();
 const startedAt = new Date().toISOString();
 const world = await startWorld({ quick: options.quick, large: options.large, say: (step) => waiting.at(step) });
+// Neither PostgreSQL nor a service may stay behind a run that is stopped.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void world.end().finally(() => process.exit(1)));
+}
 const figures: Figure[] = [];
 const broken: string[] = [];
 try {

@@ -33,7 +33,7 @@ export interface TurnOptions {
 
 /** Makes a service's labels, rollup cells and compiled code, which a running one has. Batches do it fastest. */
 export async function warmUp(world: World, port: number): Promise<void> {
-  await world.prepare(world.quick ? 300 : 600, 100);
+  await world.prepare(world.quick ? 120 : 600, 100);
   await world.load({ ports: [port], connections: 8, seconds: 60 });
 }
 

@@ -53,7 +53,7 @@ export async function startWorld({ quick, large, say }: WorldOptions): Promise<W
     folder,
     quick,
     large,
-    rounds: quick ? 3 : 5,
+    rounds: quick ? 2 : 5,
     postgresPid: postgres.pid,
     say,
     async database(name) {

@@ -3,7 +3,10 @@ import { type Figure, ratios } from '../figure.ts';
 import { rawTurns, takeTurn, takeTurns, warmUp } from '../turns.ts';
 import type { World } from '../world.ts';
 
-export const BATCH = { posts: 1_200, lines: 100, connections: 8 } as const;
+/** A turn ends with its time, or when all posts are sent. */
+export function batchTurn(world: World, seconds: number) {
+  return { posts: world.quick ? 200 : 600, lines: 100, connections: 8, seconds: world.quick ? 1.5 : seconds } as const;
+}
 
 /** NDJSON of 100 lines, committed, against a server that keeps nothing, and against a COPY of the same rows. */
 export async function batch(world: World): Promise<Figure[]> {
@@ -11,7 +14,7 @@ export async function batch(world: World): Promise<Figure[]> {
   const service = await world.service(database.url);
   await warmUp(world, service.port);
   const parse = await world.baseline('parse');
-  const options = { ...BATCH, seconds: world.quick ? 1 : 3 };
+  const options = batchTurn(world, 3);
   const contestants = {
     service: { ports: [service.port], pids: [service.pid], during: () => database.pool.query('CHECKPOINT') },
     parse: { ports: [parse.port], pids: [parse.pid] },

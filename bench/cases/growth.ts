@@ -3,7 +3,7 @@ import { todaysTable } from '../copyRows.ts';
 import { type Figure, ratios } from '../figure.ts';
 import { rawTurns, takeTurns, warmUp } from '../turns.ts';
 import type { World } from '../world.ts';
-import { BATCH } from './batch.ts';
+import { batchTurn } from './batch.ts';
 
 /** Copies rows of today's table under new keys until there are so many. Real rows, in the order in which random keys come. */
 async function grow(pool: pg.Pool, rows: number, say: (rows: number) => void): Promise<void> {
@@ -33,7 +33,7 @@ export async function growth(world: World): Promise<Figure[]> {
   const fresh = await world.service(empty.url);
   for (const { port } of [grown, fresh]) await warmUp(world, port);
   const sizes = world.quick ? [200_000] : [1_000_000, 10_000_000, ...(world.large ? [50_000_000] : [])];
-  const options = { ...BATCH, seconds: world.quick ? 1.5 : 4 };
+  const options = batchTurn(world, 4);
   const figures: Figure[] = [];
   for (const rows of sizes) {
     await grow(full.pool, rows, (there) => world.say(`growth: ${there.toLocaleString('en')} rows`));

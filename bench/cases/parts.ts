@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type Figure, ratios } from '../figure.ts';
 import { rawTurns, takeTurns, warmUp } from '../turns.ts';
 import type { World } from '../world.ts';
-import { BATCH } from './batch.ts';
+import { batchTurn } from './batch.ts';
 
 /** What rollups and exported traces cost, and what a second process does. */
 export async function parts(world: World): Promise<Figure[]> {
@@ -16,7 +16,7 @@ export async function parts(world: World): Promise<Figure[]> {
     imports: [path.join(import.meta.dirname, '../withoutRollups.ts')],
   });
   for (const { port } of [full, without]) await warmUp(world, port);
-  const options = { ...BATCH, seconds: world.quick ? 1.5 : 3 };
+  const options = batchTurn(world, 3);
   const turns = await takeTurns(
     world,
     {
