@@ -18,11 +18,11 @@ export interface RunningDemo {
 }
 
 /** `npm run demo` as a stranger starts it, in a folder of its own. */
-export async function startDemo(ratePerSecond: number): Promise<RunningDemo> {
+export async function startDemo(ratePerSecond: number, ...more: readonly string[]): Promise<RunningDemo> {
   const began = performance.now();
   const folder = await mkdtemp(path.join(tmpdir(), 'firsttoken-demo-'));
   await chmod(folder, 0o755);
-  const child = spawn('npm', ['run', 'demo', '--', '--plain', '--rate', String(ratePerSecond)], {
+  const child = spawn('npm', ['run', 'demo', '--', '--plain', '--rate', String(ratePerSecond), ...more], {
     cwd: ROOT,
     env: { ...process.env, DATA_DIR: folder, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,7 +34,8 @@ export async function startDemo(ratePerSecond: number): Promise<RunningDemo> {
     output += text;
   });
   const ended = once(child, 'close');
-  const said = (pattern: RegExp): Promise<string> => until(String(pattern), () => pattern.exec(output)?.[1], 60_000);
+  const said = (pattern: RegExp, withinMs = 60_000): Promise<string> =>
+    until(String(pattern), () => pattern.exec(output)?.[1], withinMs);
   const stop = async (): Promise<void> => {
     process.kill(-child.pid!, 'SIGINT');
     // The second one ends it without waiting for open answers.
@@ -45,7 +46,8 @@ export async function startDemo(ratePerSecond: number): Promise<RunningDemo> {
   try {
     const previewUrl = await said(/dashboards on (http\S+)/);
     const adminUrl = await said(/metrics on (http\S+)/);
-    await said(/(started=\d+)/);
+    // A history takes its time.
+    await said(/(started=\d+)/, 300_000);
     const password = (await readFile(path.join(folder, 'postgres/firsttoken.password'), 'utf8')).trim();
     const port = (await readFile(path.join(folder, 'postgres/postmaster.pid'), 'utf8')).split('\n')[3];
     return {
