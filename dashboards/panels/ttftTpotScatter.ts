@@ -20,7 +20,7 @@ export function ttftTpotScatter(): PanelBuilder {
       title: 'TTFT against TPOT',
       unit: 'ms',
       description:
-        'Each point a finished stream, at most the newest 2,000: time to first token as the client saw it, against time per token. ' +
+        'Each point a finished stream, at most 2,000: the newest, or beyond three hours some of each hour: time to first token as the client saw it, against time per token. ' +
         'Colour is the length of the prompt: blue under 50 characters, orange 50 to 200, magenta over 200, grey unknown. Good: one ' +
         'cloud at the lower left. Far right with short prompts: waiting, not computing; look at queue and network. Far up: the engine ' +
         'is saturated. Magenta right of the rest is prefill. Click a point for the request, its trace and its logs.',
