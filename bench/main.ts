@@ -18,8 +18,8 @@ const COMMAND = {
   name: 'npm run bench',
   summary: 'Measures the service against baselines of the same run, and prints one table of figures and goals.',
   options: {
-    quick: { help: 'fewer rounds and rows, in three minutes; its figures are rough' },
-    large: { help: 'also with 50 million stored rows; takes an hour and 40 GB of disk' },
+    quick: { help: 'fewer rounds and rows, in a few minutes; its figures are rough' },
+    large: { help: 'also with 50 million stored rows, some 50 GB of disk' },
     only: {
       value: '<name,…>',
       help: `some cases only: ${NAMES.join(', ')}`,

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { todaysTable } from '../copyRows.ts';
 import type { Figure } from '../figure.ts';
 import { readCounters, walBetween, walPosition } from '../tableCounters.ts';
@@ -7,6 +8,15 @@ import type { World } from '../world.ts';
 /** Line pointer of a row; and an entry of the key: 16 + 4 bytes, aligned, with header and pointer. */
 const POINTER_BYTES = 4;
 const KEY_ENTRY_BYTES = 8 + 24 + POINTER_BYTES;
+
+/** Rows written since a time of the database, or all. */
+async function rowCount(pool: pg.Pool, since = '-infinity'): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    'SELECT count(*)::float8 AS count FROM requests WHERE updated_at >= $1',
+    [since],
+  );
+  return rows[0]!.count;
+}
 
 /** What a joined request costs the log and the disk, what share of second halves stays on its page, and what a repeated post does. */
 export async function storage(world: World): Promise<Figure[]> {
@@ -29,6 +39,7 @@ export async function storage(world: World): Promise<Figure[]> {
     await world.prepare(posts, 100);
     await pool.query('CHECKPOINT');
     const before = await readCounters(pool);
+    const rows = await rowCount(pool);
     const from = await walPosition(pool);
     const first = await world.load(load);
     const to = await walPosition(pool);
@@ -43,13 +54,14 @@ export async function storage(world: World): Promise<Figure[]> {
     );
     arrivalsBytes = lists.rows[0]!.bytes + POINTER_BYTES + KEY_ENTRY_BYTES;
     const wal = await walBetween(pool, from, to);
-    const joined = after.inserted - before.inserted;
+    const joined = (await rowCount(pool)) - rows;
     walBytes.push(wal.records / joined);
     imageBytes.push(wal.images / joined);
     walRatios.push(wal.records / joined / (rowBytes + arrivalsBytes));
     hot.push(((after.hotUpdated - before.hotUpdated) / (after.updated - before.updated)) * 100);
+    const since = (await pool.query<{ now: string }>('SELECT now()::text AS now')).rows[0]!.now;
     const again = await world.load(load);
-    replayUpdates += (await readCounters(pool)).updated - after.updated;
+    replayUpdates += await rowCount(pool, since);
     replays.push(again.accepted / again.elapsedS / (first.accepted / first.elapsedS));
   }
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
