@@ -128,8 +128,7 @@ export function createProgress(sources: ProgressSources): Progress {
       const last = await reader.read(since);
       figures = { ...last, slowest };
       progress.phase = 'finished';
-      if (plain) for (const line of renderTable(view(), false)) screen.say(line);
-      else screen.draw(table(false));
+      for (const line of table(false)) screen.say(line);
       screen.say('');
       // What the clients' own loop was late is in their figures: a busy machine measures itself.
       const lateMs = Math.max(0, loopDelay.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);

@@ -27,7 +27,8 @@ export function createTerminalScreen(output: WriteStream): Screen {
       drawn = fitting.length;
     },
     say(line) {
-      output.write(`${line}\n`);
+      // What is drawn gives way, and is drawn anew below.
+      output.write(drawn > 0 ? `${toTop()}${CLEAR_BELOW}${line}\n` : `${line}\n`);
       drawn = 0;
     },
     close: () => void output.write(SHOW_CURSOR),
