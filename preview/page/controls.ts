@@ -103,18 +103,30 @@ function oneChoice({ name, label, options, values }: Variable, choose: Choose): 
   return el('label', {}, label, select);
 }
 
+/** Several may be ticked before the list is closed, which shows them. */
 function manyChoice({ name, label, options, values, all }: Variable, choose: Choose): HTMLElement {
   const box = (text: string, checked: boolean): HTMLInputElement =>
     el('input', { type: 'checkbox', value: text, checked });
   const every = box(ALL, all);
   const boxes = options.map((option) => box(option, !all && values.includes(option)));
-  every.addEventListener('change', () => choose(name, [ALL]));
-  for (const each of boxes)
-    each.addEventListener('change', () => {
-      const picked = boxes.filter(({ checked }) => checked).map(({ value }) => value);
-      choose(name, picked.length === 0 ? [ALL] : picked);
-    });
   const list = [el('label', {}, every, 'All'), ...boxes.map((each) => el('label', {}, each, each.value))];
   const summary = el('summary', {}, `${label} `, el('b', {}, all ? 'All' : values.join(', ')));
-  return el('details', { className: 'choice' }, summary, el('div', { className: 'drop' }, ...list));
+  const details = el('details', { className: 'choice' }, summary, el('div', { className: 'drop' }, ...list));
+  let changed = false;
+  every.addEventListener('change', () => {
+    for (const each of boxes) each.checked = false;
+    changed = true;
+    details.open = false;
+  });
+  for (const each of boxes)
+    each.addEventListener('change', () => {
+      every.checked = false;
+      changed = true;
+    });
+  details.addEventListener('toggle', () => {
+    if (details.open || !changed) return;
+    const picked = boxes.filter(({ checked }) => checked).map(({ value }) => value);
+    choose(name, picked.length === 0 ? [ALL] : picked);
+  });
+  return details;
 }

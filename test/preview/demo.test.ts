@@ -130,6 +130,19 @@ describe('from a picture to a request', () => {
   });
 });
 
+test('two regions are ticked and shown together, and the address says so', async () => {
+  const tab = await openPage(browser, `${demo.previewUrl}/d/where-and-when${RANGE}`, WIDE);
+  const find = `[...document.querySelectorAll('.choice')].find((list) => list.textContent.startsWith('Region'))`;
+  await until('the variables', () => tab.run<boolean>(`${find} !== undefined`));
+  await tab.run(`${find}.open = true`);
+  for (const region of ['eu-west', 'us-east']) await tab.run(`${find}.querySelector('[value="${region}"]').click()`);
+  await press(tab, 'Escape');
+  await until('both', async () => (await pathOf(tab)).endsWith('var-region=eu-west&var-region=us-east'));
+  const regions = `[...new Set([...document.querySelectorAll('#panel-3 tbody tr')].map((row) => row.cells[0].textContent))].sort().join()`;
+  await until('rows of both', async () => (await tab.run<string>(regions)) === 'eu-west,us-east', 30_000);
+  await tab.close();
+});
+
 /** The middle of the longest run of one colour in the chart's first row of bars: a bar's largest part. */
 function middleOfBar(tab: Tab, title: string): Promise<{ x: number; y: number }> {
   return tab.run(`(() => {
