@@ -40,7 +40,7 @@ export function stageSummarySql(): string {
   });
   const order = ROLLUP_STAGES.map((stage, position) => `('${stage}', ${position})`).join(', ');
   return `WITH ${ranked}, times AS (
-  SELECT stage, sum(value_ms * n) AS spent FROM counted WHERE n > 0 GROUP BY stage
+  SELECT stage, sum(value_ms * n) AS spent FROM counted GROUP BY stage
 ), summed AS (
   SELECT stage, max(total)::bigint AS requests,
     ${rankedPercentile(0.5)} AS p50, ${rankedPercentile(0.95)} AS p95, ${rankedPercentile(0.99)} AS p99

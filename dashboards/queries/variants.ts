@@ -5,7 +5,7 @@ import type { Dimension } from '../variables/dimensions.ts';
 import { reference } from '../variables/reference.ts';
 import { BAND_LABELS } from './completionByBand.ts';
 import { inScope, labelOf, without } from './requestsFilter.ts';
-import { rollupConditions, rollupLabelOf } from './rollups.ts';
+import { rankedPercentile, rankedRollups, rollupConditions, rollupLabelOf } from './rollups.ts';
 
 /** Besides the two variants; what all of the dashboard's SQL and most of its metrics know. */
 export const VARIANT_DIMENSIONS = ['model', 'route', 'tier', 'region', 'device'] as const satisfies Dimension[];
@@ -113,21 +113,21 @@ ORDER BY position`;
 
 /** Client TTFT p95 in milliseconds by hour of the chosen variants, from the rollups. */
 export function variantHistorySql(): string {
-  const conditions = rollupConditions({
+  const ranked = rankedRollups({
     grain: 'route',
     metric: 'ttft_client',
+    by: { time: 'hour', variant: rollupLabelOf('variant') },
     variables: VARIANT_ROLLUP_DIMENSIONS,
     more: `(${rollupLabelOf('variant')}) IN (${A}, ${B})`,
   });
-  const p95 = (of: string) =>
-    `rollup_percentile(0.95, array_agg(bucket) FILTER (WHERE variant = ${of}), array_agg(n) FILTER (WHERE variant = ${of}))`;
-  return `WITH counted AS (
-  SELECT hour, ${rollupLabelOf('variant')} AS variant, bucket, n
-  FROM rollups
-  WHERE ${conditions}
+  const p95 = (of: string) => `max(p95) FILTER (WHERE variant = ${of})`;
+  return `WITH ${ranked}, hours AS (
+  SELECT time, variant, ${rankedPercentile(0.95)} AS p95
+  FROM ranked
+  GROUP BY time, variant
 )
-SELECT hour AS time, ${p95(A)} AS variant_a, ${p95(B)} AS variant_b
-FROM counted
-GROUP BY hour
-ORDER BY hour`;
+SELECT time, ${p95(A)} AS variant_a, ${p95(B)} AS variant_b
+FROM hours
+GROUP BY time
+ORDER BY time`;
 }
