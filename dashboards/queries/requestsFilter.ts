@@ -1,6 +1,7 @@
 import { FLAG_BITS, type Flag } from '../../contract/flags.ts';
 import { OTHER_LABEL, UNKNOWN_LABEL } from '../../contract/metrics.ts';
 import { DIMENSIONS, type Dimension } from '../variables/dimensions.ts';
+import { optionsSql } from '../variables/options.ts';
 import { reference } from '../variables/reference.ts';
 
 /**
@@ -20,9 +21,14 @@ export const IN_DAYS = `requests.day ${DAYS}`;
 
 /** Conditions of a WHERE on `requests`: the time range and the variables that the dashboard offers. */
 export function inScope(dimensions: readonly Dimension[] = DIMENSIONS): string {
-  return [IN_TIME_RANGE, ...dimensions.map((each) => `(${labelOf(each)}) IN (${reference(`${each}:sqlstring`)})`)].join(
-    '\n    AND ',
-  );
+  return [IN_TIME_RANGE, ...dimensions.map(isChosen)].join('\n    AND ');
+}
+
+/** Whether every option is chosen is asked once; only if not, each row has to say which one it is, which takes as long as reading it. */
+function isChosen(dimension: Dimension): string {
+  const chosen = reference(`${dimension}:sqlstring`);
+  const everyOne = `NOT EXISTS (SELECT FROM (${optionsSql(dimension)}) AS options WHERE value NOT IN (${chosen}))`;
+  return `(${everyOne} OR (${labelOf(dimension)}) IN (${chosen}))`;
 }
 
 /** The label value under which the metrics count a row: what was named, `unknown`, or `other` beyond the cap. */

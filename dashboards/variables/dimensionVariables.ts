@@ -1,7 +1,7 @@
 import { QueryVariableBuilder, VariableRefresh, VariableSort } from '@grafana/grafana-foundation-sdk/dashboard';
-import { OTHER_LABEL, UNKNOWN_LABEL } from '../../contract/metrics.ts';
 import { POSTGRES } from './dataSources.ts';
 import { DIMENSIONS, type Dimension } from './dimensions.ts';
+import { optionsSql } from './options.ts';
 
 /**
  * One variable per dimension, several values at once, All by default.
@@ -16,7 +16,7 @@ export function dimensionVariables(dimensions: readonly Dimension[] = DIMENSIONS
     new QueryVariableBuilder(dimension)
       .label(LABELS[dimension])
       .datasource(POSTGRES)
-      .query(optionsSql(dimension))
+      .query(`${optionsSql(dimension)}\nORDER BY 1`)
       .refresh(VariableRefresh.OnTimeRangeChanged)
       .sort(VariableSort.Disabled)
       .multi(true)
@@ -33,11 +33,3 @@ const LABELS: Record<Dimension, string> = {
   region: 'Region',
   device: 'Device',
 };
-
-function optionsSql(dimension: Dimension): string {
-  const known =
-    dimension === 'device'
-      ? 'SELECT unnest(enum_range(NULL::device))::text AS value'
-      : `SELECT value FROM label_values WHERE label = '${dimension}'`;
-  return `${known}\nUNION SELECT '${UNKNOWN_LABEL}'\nUNION SELECT '${OTHER_LABEL}'\nORDER BY 1`;
-}
