@@ -1,3 +1,5 @@
+import { rankedPercentile, rankedRollups } from '../../dashboards/queries/rollups.ts';
+import { interpolateSql } from '../../dashboards/runner/interpolation.ts';
 import { type Figure, ratios } from '../figure.ts';
 import { median } from '../middleware/statistics.ts';
 import { readCold } from './coldRead.ts';
@@ -5,15 +7,19 @@ import type { History } from './history.ts';
 
 const within = ({ from, to }: History): string => `BETWEEN '${from.toISOString()}' AND '${to.toISOString()}'`;
 
-/** Client TTFT p75 and p95 by hour × region × device, from the rollups. */
-function rollupsSql(history: History): string {
-  return `SELECT hour, region, device, p[1] AS p75, p[2] AS p95
-FROM (
-  SELECT hour, region, device, rollup_percentiles('{0.75,0.95}', array_agg(bucket), array_agg(n)) AS p
-  FROM rollups
-  WHERE grain = 'client' AND metric = 'ttft_client' AND hour ${within(history)}
-  GROUP BY hour, region, device
-) AS cells`;
+/** Client TTFT p75 and p95 by hour × region × device, from the rollups, in the way of the panels. */
+function rollupsSql({ from, to }: History): string {
+  const ranked = rankedRollups({
+    grain: 'client',
+    metric: 'ttft_client',
+    by: { hour: 'hour', region: 'region', device: 'device' },
+    variables: [],
+  });
+  const sql = `WITH ${ranked}
+SELECT hour, region, device, ${rankedPercentile(0.75)} AS p75, ${rankedPercentile(0.95)} AS p95
+FROM ranked
+GROUP BY hour, region, device`;
+  return interpolateSql(sql, { from, to, timezone: 'UTC', variables: {} });
 }
 
 /** The same from the requests. */

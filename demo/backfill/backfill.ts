@@ -10,6 +10,8 @@ import { INSERT_ARRIVALS, INSERT_HOUR, isBadHour, SYNTHETIC } from './historyRow
 export const ROWS_PER_HOUR = 6_000;
 const HOUR_MS = 3_600_000;
 const ARRIVALS_SHARE = 0.02;
+/** As full as second halves leave a page; these rows have both at once, and need no room for more. */
+const FULL_PERCENT = 70;
 /** A delta's counts are small numbers; larger ones are several entries. */
 const MAX_COUNT = 32_767;
 
@@ -45,6 +47,7 @@ export async function backfill(options: BackfillOptions): Promise<number> {
   const wanted = Array.from({ length: hours }, (_, at) => new Date(lastHour - (hours - 1 - at) * HOUR_MS));
   await ensurePartitions(pool, Math.ceil(hours / 24) + 1);
   await acceptLabels(pool);
+  const today = new Date(nowMs).toISOString().slice(0, 10);
   const cells = new RollupCells(pool);
   const byDay = new Map<string, Date[]>();
   for (const hour of wanted) {
@@ -58,6 +61,7 @@ export async function backfill(options: BackfillOptions): Promise<number> {
   const work = async (): Promise<void> => {
     for (let next = days.shift(); next !== undefined; next = days.shift()) {
       const [day, hoursOfDay] = next;
+      if (day < today) await pool.query(`ALTER TABLE ${partitionOf(day)} SET (fillfactor = ${FULL_PERCENT})`);
       const written = await fillDay(pool, cells, { day, hours: hoursOfDay, seed, rowsPerHour, until: new Date(nowMs) });
       rows += written;
       // As the service does every few seconds; what it takes away meanwhile is not here any more.
@@ -70,13 +74,16 @@ export async function backfill(options: BackfillOptions): Promise<number> {
   await Promise.all([work(), work()]);
   // What the other was folding when one looked for more.
   while ((await foldRollups(pool)) > 0) signal?.throwIfAborted();
+  if (rows === 0) return 0;
   await closeRollupDays(pool);
   await pickAgainFrom(pool, wanted[0]!);
   while (await pickNextHour(pool)) signal?.throwIfAborted();
-  for (const day of byDay.keys()) await pool.query(`VACUUM (ANALYZE) requests_${day.replaceAll('-', '')}`);
+  for (const day of byDay.keys()) await pool.query(`VACUUM (ANALYZE) ${partitionOf(day)}`);
   await pool.query('ANALYZE rollup_hours, rollup_days, rollup_cells');
   return rows;
 }
+
+const partitionOf = (day: string): string => `requests_${day.replaceAll('-', '')}`;
 
 interface DayOfHistory {
   readonly day: string;
