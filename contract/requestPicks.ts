@@ -19,7 +19,7 @@ export const REQUEST_PICKS = {
   /** Any of them, as their ids fall: the same ones whoever picks. */
   sample: {
     perHour: 200,
-    where: `ttft_ms IS NOT NULL AND tpot_ms IS NOT NULL AND flags & ${FLAG_BITS.coalesced | FLAG_BITS.suspended} = 0`,
+    where: 'true',
     order: 'uuid_hash(trace_id), trace_id',
   },
 } as const satisfies Record<string, { perHour: number; where: string; order: string }>;

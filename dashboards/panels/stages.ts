@@ -87,7 +87,7 @@ export function queueAndBatch() {
       title: 'Queue against batch size',
       unit: 'ms',
       description:
-        "The engine's queue of each request against the batch it was computed in, at most the newest 2,000. Good: low everywhere. If the queue is long at full batches, capacity " +
+        "The engine's queue of each request against the batch it was computed in, at most 2,000: the newest, or beyond three hours some of each hour. Good: low everywhere. If the queue is long at full batches, capacity " +
         'is missing; if it is long at small ones, the scheduler waits to fill a batch, or something else holds the slots. Click a point for the request.',
     },
     new PostgresQuery(queueAndBatchSql()),

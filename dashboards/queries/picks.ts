@@ -15,6 +15,8 @@ export interface PickScope {
   readonly dimensions?: readonly Dimension[];
   /** Most requests of the result. */
   readonly limit: number;
+  /** What else the panel asks of a request. It is asked again of what is found: a pick does not know it. */
+  readonly more?: string;
   /** Order of a short range's requests; that of the pick by default. */
   readonly shortOrder?: string;
 }
@@ -23,7 +25,7 @@ export interface PickScope {
  * A SELECT of the ids and days of requests: of a short range the first of all, of a long one the first among the picks of its closed hours
  * and all requests of the open ones. A long range therefore knows no more than the contract keeps of each hour.
  */
-export function pickedSql({ pick, dimensions = DIMENSIONS, limit, shortOrder }: PickScope): string {
+export function pickedSql({ pick, dimensions = DIMENSIONS, limit, more, shortOrder }: PickScope): string {
   const { where, order, perHour } = REQUEST_PICKS[pick];
   const scope = inScope(dimensions);
   // Of a sample, each open hour has as many as a closed one; of the others, the first of all are among the first of each part.
@@ -33,7 +35,7 @@ export function pickedSql({ pick, dimensions = DIMENSIONS, limit, shortOrder }: 
   const closedOrder = isSample ? 'place, hour' : order;
   return `(SELECT trace_id, day FROM requests
    WHERE ${scope}
-    AND ${where}
+    AND ${where}${more === undefined ? '' : `\n    AND ${more}`}
     AND ${NOT_PICKED}
    ORDER BY ${shortOrder ?? order} LIMIT ${openLimit})
   UNION

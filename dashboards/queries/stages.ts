@@ -3,8 +3,9 @@ import { ROLLUP_STAGES } from '../../contract/rollups.ts';
 import { SERVER_TTFT_STAGES } from '../../contract/stages.ts';
 import { variableMatchers } from './matchers.ts';
 import { neverEmpty } from './neverEmpty.ts';
+import { pickedSql } from './picks.ts';
 import { rateOf } from './quantile.ts';
-import { inScope, LOG_ID, TRACE_ID } from './requestsFilter.ts';
+import { IN_DAYS, inScope, LOG_ID, TRACE_ID } from './requestsFilter.ts';
 import { rankedPercentile, rankedRollups } from './rollups.ts';
 
 export const STAGE_DIMENSIONS = ['model'] as const;
@@ -53,15 +54,25 @@ FROM summed JOIN times USING (stage) JOIN (VALUES ${order}) AS stages(stage, pos
 ORDER BY position`;
 }
 
-/** The engine's queue in milliseconds against the size of its batch. */
+const QUEUED = 'batch_size IS NOT NULL AND queue_ns IS NOT NULL';
+
+/** The engine's queue in milliseconds against the size of its batch: the newest of a short range, of a long one a sample of each hour. */
 export function queueAndBatchSql(): string {
+  const picked = pickedSql({
+    pick: 'sample',
+    dimensions: STAGE_DIMENSIONS,
+    limit: MAX_POINTS,
+    more: QUEUED,
+    shortOrder: 'started_at DESC',
+  });
   return neverEmpty(`SELECT batch_size, queue_ns / 1e6::double precision AS queue,
   first_token_ns / 1e6::double precision AS first_token,
   ${TRACE_ID} AS trace_id, ${LOG_ID} AS log_id
-FROM requests
-WHERE ${inScope(STAGE_DIMENSIONS)}
-    AND batch_size IS NOT NULL
-    AND queue_ns IS NOT NULL
+FROM requests JOIN (
+  ${picked}
+) AS picked USING (trace_id, day)
+WHERE ${IN_DAYS}
+    AND ${QUEUED}
 ORDER BY started_at DESC
 LIMIT ${MAX_POINTS}`);
 }
