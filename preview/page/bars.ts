@@ -1,6 +1,6 @@
 import { lookOf, nameOf } from '../../dashboards/runner/look.ts';
 import { format } from '../../dashboards/runner/units.ts';
-import { axis, grid, legend, type Mark, showChart, tooltip } from './chart.ts';
+import { axis, grid, legend, legendLines, type Mark, showChart, tooltip } from './chart.ts';
 import { colourOf, PALETTE } from './colours.ts';
 import { type Draw, rowCount } from './draw.ts';
 import { linkOf } from './links.ts';
@@ -42,13 +42,15 @@ export const drawBars: Draw = ({ panel, frames, view, body, open }) => {
           path: linkOf(look, frame, rows[at]!, view),
         });
   const leads = marks.some(({ path }) => path !== undefined);
-  const labelWidth = Math.min(230, Math.max(70, body.clientWidth * 0.28));
+  const labelWidth = Math.min(230, Math.max(70, body.clientWidth * 0.34));
+  const names = parts.map(({ name }) => name);
+  const lines = legendLines(names, body);
   showChart(
     body,
     panel.title ?? '',
     {
-      grid: grid(true),
-      legend: legend(parts.map(({ name }) => name)),
+      grid: grid(lines),
+      legend: legend(names, lines),
       xAxis: axis({ type: 'value', min: shares ? 0 : min, max: shares ? 1 : max, axisLabel: { formatter: text } }),
       yAxis: axis({
         type: 'category',

@@ -44,7 +44,7 @@ export const drawHeatmap: Draw = ({ panel, frames, view, body, open }) => {
     body,
     panel.title ?? '',
     {
-      grid: { ...grid(false), top: 22 },
+      grid: { ...grid(0), top: 22 },
       xAxis: axis({
         type: 'category',
         data: columns.map((at) => timeText(at, count * step > 43_200_000)),

@@ -1,24 +1,25 @@
+import { STAGE_COLOURS } from '../../dashboards/panels/stageColours.ts';
 import type { ShownLine } from '../../dashboards/runner/logLines.ts';
 import { format, timeText } from '../../dashboards/runner/units.ts';
-import type { ShownSpan } from '../requestSpans.ts';
+import type { RequestSpan } from '../../ingest/export/requestSpans.ts';
 import { PALETTE } from './colours.ts';
 import { el, place } from './dom.ts';
 
 /** The spans of one request as bars below each other, on one scale. */
-export function drawSpans(spans: readonly ShownSpan[], body: HTMLElement): boolean {
+export function drawSpans(spans: readonly RequestSpan[], body: HTMLElement): boolean {
   const end = Math.max(...spans.map(({ startMs, lengthMs }) => startMs + lengthMs), 0);
   if (spans.length === 0 || end === 0) return false;
-  const lines = spans.map(({ name, colour, startMs, lengthMs, clamped }) => {
+  const lines = spans.map(({ name, stage, startMs, lengthMs, clamped }) => {
     const bar = place(el('i', { className: 'bar' }), {
       left: `${(startMs / end) * 100}%`,
       width: `${(lengthMs / end) * 100}%`,
-      background: colour ?? PALETTE[0]!,
+      background: stage === null ? PALETTE[0]! : STAGE_COLOURS[stage],
     });
     const length = clamped ? 'below zero' : format(lengthMs, 'ms');
     return el(
       'li',
       {},
-      place(el('span', {}, name), { 'padding-left': colour === null ? '0' : '14px' }),
+      place(el('span', {}, name), { 'padding-left': stage === null ? '0' : '14px' }),
       el('span', { className: 'track' }, bar),
       el('span', { className: 'number', title: `begins ${format(startMs, 'ms')} after the request` }, length),
     );

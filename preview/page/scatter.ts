@@ -67,7 +67,7 @@ export const drawScatter: Draw = ({ panel, frames, view, body, open }) => {
     body,
     panel.title ?? '',
     {
-      grid: { ...grid(withLegend), top: 30, bottom: withLegend ? 52 : 26 },
+      grid: { ...grid(withLegend ? 1 : 0), top: 30, bottom: withLegend ? 52 : 26 },
       ...(withLegend ? { legend: legend(groups.map(({ name }) => name)) } : {}),
       xAxis: axis({
         type: 'value',

@@ -8,6 +8,8 @@ import { linkOf } from './links.ts';
 import type { View } from './view.ts';
 
 const MAX_ROWS = 500;
+/** Its first letters tell it from others; all of them would push the other columns out of sight. */
+const ID = /^[0-9a-f]{32}$/;
 
 interface ShownColumn {
   readonly field: Field;
@@ -27,7 +29,8 @@ export const drawTable: Draw = ({ panel, frames, view, body }) => {
   const lines = Array.from({ length: Math.min(rows, MAX_ROWS) }, (_, row) =>
     el('tr', {}, ...columns.map((column) => cellOf(column, frame, row, view))),
   );
-  const table = el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...lines));
+  const className = columns.length === 2 ? 'facts' : '';
+  const table = el('table', { className }, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...lines));
   const more = rows > MAX_ROWS ? el('p', { className: 'quiet' }, `${MAX_ROWS} of ${rows} rows`) : null;
   const scroll = el(
     'div',
@@ -46,7 +49,9 @@ function cellOf({ field, look }: ShownColumn, frame: Frame, row: number, view: V
   const cell = el(
     'td',
     { className: field.type },
-    path === undefined || value === null ? text : el('a', { href: path }, text),
+    path === undefined || value === null
+      ? text
+      : el('a', { href: path, ...(ID.test(text) ? { className: 'id', title: text } : {}) }, text),
   );
   const colour = typeof value === 'number' ? backgroundOf(look, value) : undefined;
   return colour === undefined ? cell : place(cell, { background: colour, color: inkOn(colour) });

@@ -29,7 +29,7 @@ export const drawTimeSeries: Draw = ({ panel, frames, view, body, open }) => {
     body,
     panel.title ?? '',
     {
-      grid: grid(true),
+      grid: grid(1),
       legend: legend(drawn.map(({ name }) => name)),
       xAxis: axis({ type: 'time', splitLine: { show: false }, ...spanOf(drawn, view) }),
       yAxis: axis({ type: 'value', min: look.min, max: look.max, axisLabel: { formatter: text } }),
