@@ -4,13 +4,13 @@ import { promql, type SqlSource } from '../dashboards/runner/liveSources.ts';
 import { readLines, type ShownLine } from '../dashboards/runner/logLines.ts';
 import { runPanel } from '../dashboards/runner/runPanel.ts';
 import { readVariables, type Variable } from '../dashboards/runner/variables.ts';
+import { type RequestSpan, readRequestSpans } from '../ingest/export/requestSpans.ts';
 import type { Question } from './question.ts';
-import { readSpans, type ShownSpan } from './requestSpans.ts';
 
 /** What a panel shows: frames, or what stands in place of a store of traces or logs, or why there is nothing. */
 export type PanelAnswer =
   | { readonly frames: readonly Frame[] }
-  | { readonly spans: readonly ShownSpan[] }
+  | { readonly spans: readonly RequestSpan[] }
   | { readonly lines: readonly ShownLine[] }
   | { readonly missing: string };
 
@@ -39,7 +39,9 @@ export async function answerPanel(question: Question, sources: AnswerSources): P
   // A trace store and a log store are parts of compose; here the row and the files take their place.
   if (type === 'tempo' || type === 'loki') {
     const ids = ['trace_key', 'log_id'].map((name) => interpolateText(`\${${name}}`, interpolation));
-    return type === 'tempo' ? { spans: await readSpans(sql, ids[0]!) } : { lines: await readLines(logFolder, ids) };
+    return type === 'tempo'
+      ? { spans: await readRequestSpans(sql.sql, ids[0]!) }
+      : { lines: await readLines(logFolder, ids) };
   }
   if (type === 'prometheus' && prometheusUrl === null) return { missing: NO_PROMETHEUS };
   const frames = await runPanel(panel, interpolation, {

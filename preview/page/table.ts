@@ -1,7 +1,8 @@
+import { greenToRed, inkOn } from '../../dashboards/runner/colourScale.ts';
 import type { Field, Frame } from '../../dashboards/runner/frame.ts';
 import { type Look, lookOf, nameOf, stepOf } from '../../dashboards/runner/look.ts';
 import { format, timeText } from '../../dashboards/runner/units.ts';
-import { colourOf, greenToRed, inkOn } from './colours.ts';
+import { colourOf } from './colours.ts';
 import { el, place } from './dom.ts';
 import { type Draw, rowCount } from './draw.ts';
 import { linkOf } from './links.ts';
