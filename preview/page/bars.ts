@@ -1,8 +1,9 @@
 import { lookOf, nameOf } from '../../dashboards/runner/look.ts';
 import { format } from '../../dashboards/runner/units.ts';
-import { axis, grid, legend, legendLines, type Mark, showChart, tooltip } from './chart.ts';
+import { axis, type Mark, showChart, tooltip } from './chart.ts';
 import { colourOf, PALETTE } from './colours.ts';
 import { type Draw, rowCount } from './draw.ts';
+import { grid, legend, legendLines } from './legend.ts';
 import { linkOf } from './links.ts';
 import { tip } from './tip.ts';
 

@@ -93,46 +93,6 @@ function begin(body: HTMLElement, title: string, open: (path: string) => void): 
   return state;
 }
 
-/** Room for as many lines of legend. */
-export function grid(lines: number): EChartsCoreOption {
-  return {
-    left: 8,
-    right: 18,
-    top: 14,
-    bottom: lines === 0 ? 6 : 14 + LEGEND_LINE * lines,
-    outerBoundsMode: 'same',
-    outerBoundsContain: 'axisLabel',
-  };
-}
-
-const LEGEND_LINE = 20;
-const MOST_LEGEND_LINES = 3;
-
-/** What the names would take in a panel's body; more than it may take, and it is leafed through in one. */
-export function legendLines(names: readonly string[], { clientWidth }: HTMLElement): number {
-  // A colour and its gaps, and a letter of 12 px on average.
-  const width = names.reduce((sum, name) => sum + 32 + 7 * name.length, 0);
-  const lines = Math.ceil(width / Math.max(1, clientWidth - 40));
-  return lines > MOST_LEGEND_LINES ? 1 : lines;
-}
-
-export function legend(names: readonly string[], lines = 1): EChartsCoreOption {
-  return {
-    type: lines > 1 ? 'plain' : 'scroll',
-    itemGap: lines > 1 ? 8 : 10,
-    bottom: 0,
-    left: 4,
-    right: 4,
-    itemWidth: 12,
-    itemHeight: 8,
-    icon: 'roundRect',
-    data: names,
-    textStyle: { color: themeColour('soft'), fontSize: 12 },
-    pageIconColor: themeColour('soft'),
-    pageTextStyle: { color: themeColour('soft') },
-  };
-}
-
 /** The parts of an axis that the theme decides. */
 export function axis(more: EChartsCoreOption = {}): EChartsCoreOption {
   const { axisLabel, splitLine, ...rest } = more as { axisLabel?: object; splitLine?: object };

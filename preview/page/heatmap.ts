@@ -1,8 +1,9 @@
 import { lookOf } from '../../dashboards/runner/look.ts';
 import { format, timeText } from '../../dashboards/runner/units.ts';
-import { axis, grid, type Mark, showChart, tooltip } from './chart.ts';
+import { axis, type Mark, showChart, tooltip } from './chart.ts';
 import { themeColour } from './colours.ts';
 import type { Draw } from './draw.ts';
+import { grid } from './legend.ts';
 import { tip } from './tip.ts';
 import { pathOf } from './view.ts';
 

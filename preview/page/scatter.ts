@@ -1,9 +1,10 @@
 import type { Field } from '../../dashboards/runner/frame.ts';
 import { lookOf, nameOf, stepOf } from '../../dashboards/runner/look.ts';
 import { format } from '../../dashboards/runner/units.ts';
-import { axis, grid, legend, type Mark, showChart, tooltip } from './chart.ts';
+import { axis, type Mark, showChart, tooltip } from './chart.ts';
 import { colourOf, PALETTE } from './colours.ts';
 import { type Draw, rowCount } from './draw.ts';
+import { grid, legend } from './legend.ts';
 import { linkOf } from './links.ts';
 import { tip } from './tip.ts';
 

@@ -2,9 +2,10 @@ import type { Frame } from '../../dashboards/runner/frame.ts';
 import { type Look, lookOf, nameOf } from '../../dashboards/runner/look.ts';
 import { format, timeText } from '../../dashboards/runner/units.ts';
 import type { ShownPanel } from '../dashboards.ts';
-import { axis, grid, legend, showChart, tooltip } from './chart.ts';
+import { axis, showChart, tooltip } from './chart.ts';
 import { colourOf, PALETTE, themeColour } from './colours.ts';
 import type { Draw } from './draw.ts';
+import { grid, legend } from './legend.ts';
 import { tip } from './tip.ts';
 
 interface Line {
