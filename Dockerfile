@@ -16,6 +16,7 @@ COPY package.json ./
 COPY commandLine ./commandLine
 COPY contract ./contract
 COPY ingest/logFile.ts ./ingest/logFile.ts
+COPY browser ./browser
 COPY middleware/node ./middleware/node
 COPY demo ./demo
 USER node

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { startPreview } from '../preview/server.ts';
+import type { Preview, PreviewOptions } from '../preview/server.ts';
 import { startCompanions } from './companions.ts';
 
 export interface Asked {
@@ -26,10 +26,23 @@ export async function startBeside(options: BesideOptions): Promise<() => Promise
   const companions = await startCompanions({ ...options, ...asked });
   const prometheusUrl = companions.prometheusUrl ?? options.prometheusUrl;
   const logFolder = logFile === null ? path.resolve(dataDir, 'logs') : path.dirname(path.resolve(logFile));
-  const preview = asked.preview ? await startPreview({ databaseUrl, prometheusUrl, logFolder }) : null;
-  if (preview !== null) say(`preview: ${preview.url}`);
+  const preview = asked.preview ? await openPreview({ databaseUrl, prometheusUrl, logFolder }, say) : null;
   return async () => {
     await preview?.stop();
     await companions.stop();
   };
+}
+
+/** It draws with packages that an installation for production alone leaves out. */
+async function openPreview(options: PreviewOptions, say: (line: string) => void): Promise<Preview | null> {
+  try {
+    const { startPreview } = await import('../preview/server.ts');
+    const preview = await startPreview(options);
+    say(`preview: ${preview.url}`);
+    return preview;
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    say('the preview was not started: npm ci, without --omit=dev, installs what it draws with');
+    return null;
+  }
 }

@@ -24,7 +24,8 @@ export async function startDemo(ratePerSecond: number, ...more: readonly string[
   await chmod(folder, 0o755);
   const child = spawn('npm', ['run', 'demo', '--', '--plain', '--rate', String(ratePerSecond), ...more], {
     cwd: ROOT,
-    env: { ...process.env, DATA_DIR: folder, NO_COLOR: '1' },
+    // Any ports: the usual ones may be another demo's by the time they are taken.
+    env: { ...process.env, DATA_DIR: folder, PORT: '0', ADMIN_PORT: '0', NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
     // npm and its child are one group, as in a terminal.
     detached: true,
@@ -37,9 +38,14 @@ export async function startDemo(ratePerSecond: number, ...more: readonly string[
   const said = (pattern: RegExp, withinMs = 60_000): Promise<string> =>
     until(String(pattern), () => pattern.exec(output)?.[1], withinMs);
   const stop = async (): Promise<void> => {
-    process.kill(-child.pid!, 'SIGINT');
     // The second one ends it without waiting for open answers.
-    process.kill(-child.pid!, 'SIGINT');
+    for (const signal of ['SIGINT', 'SIGINT'] as const) {
+      try {
+        process.kill(-child.pid!, signal);
+      } catch {
+        // It has ended by itself; its output says why.
+      }
+    }
     await ended;
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
