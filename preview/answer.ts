@@ -5,7 +5,7 @@ import { readLines, type ShownLine } from '../dashboards/runner/logLines.ts';
 import { runPanel } from '../dashboards/runner/runPanel.ts';
 import { readVariables, type Variable } from '../dashboards/runner/variables.ts';
 import { type RequestSpan, readRequestSpans } from '../ingest/export/requestSpans.ts';
-import type { Question } from './question.ts';
+import { type Question, QuestionError } from './question.ts';
 
 /** What a panel shows: frames, or what stands in place of a store of traces or logs, or why there is nothing. */
 export type PanelAnswer =
@@ -27,9 +27,11 @@ export function answerVariables(question: Question, { sql }: AnswerSources): Pro
   return readVariables(question.dashboard, question.chosen, question, sql.remembered);
 }
 
+/** @throws QuestionError when no panel is named */
 export async function answerPanel(question: Question, sources: AnswerSources): Promise<PanelAnswer> {
   const { sql, prometheusUrl, logFolder } = sources;
-  const panel = question.panel!;
+  const { panel } = question;
+  if (panel === null) throw new QuestionError('a panel must be named');
   const variables = await answerVariables(question, sources);
   const interpolation = {
     ...question,

@@ -51,12 +51,7 @@ export async function startPreview(options: PreviewOptions): Promise<Preview> {
     '/ask/dashboards': async () => shown,
     '/ask/alerts': () => readAlerts(options.prometheusUrl).catch((): FiringAlert[] => []),
     '/ask/variables': (body) => answerVariables(readQuestion(body, dashboards), sources),
-    '/ask/panel': (body) => answerPanel(readPanelQuestion(body), sources),
-  };
-  const readPanelQuestion = (body: unknown) => {
-    const question = readQuestion(body, dashboards);
-    if (question.panel === null) throw new QuestionError('a panel must be named');
-    return question;
+    '/ask/panel': (body) => answerPanel(readQuestion(body, dashboards), sources),
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
