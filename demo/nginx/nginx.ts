@@ -96,7 +96,8 @@ function configuration({ folder, port, backendPort, accessLog }: Places): string
 pid ${folder}/nginx.pid;
 error_log ${folder}/error.log;
 worker_processes 1;
-events {}
+# A stream holds two for as long as it lasts.
+events { worker_connections 4096; }
 http {
   access_log off;
   ${temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
