@@ -28,6 +28,7 @@ export async function storage(world: World): Promise<Figure[]> {
   const posts = world.quick ? 120 : 400;
   const load = { ports: [service.port], connections: 8, seconds: 120 };
   const walRatios: number[] = [];
+  const walOfBothRatios: number[] = [];
   const walBytes: number[] = [];
   const imageBytes: number[] = [];
   const replays: number[] = [];
@@ -57,7 +58,8 @@ export async function storage(world: World): Promise<Figure[]> {
     const joined = (await rowCount(pool)) - rows;
     walBytes.push(wal.records / joined);
     imageBytes.push(wal.images / joined);
-    walRatios.push(wal.records / joined / (rowBytes + arrivalsBytes));
+    walRatios.push(wal.records / joined / rowBytes);
+    walOfBothRatios.push(wal.records / joined / (rowBytes + arrivalsBytes));
     hot.push(((after.hotUpdated - before.hotUpdated) / (after.updated - before.updated)) * 100);
     const since = (await pool.query<{ now: string }>('SELECT now()::text AS now')).rows[0]!.now;
     const again = await world.load(load);
@@ -69,7 +71,7 @@ export async function storage(world: World): Promise<Figure[]> {
     {
       id: 'storage/wal',
       what: 'log bytes per joined request, without full pages',
-      baseline: 'heap and key bytes of its rows in both tables',
+      baseline: 'heap and key bytes of its final row',
       unit: '×',
       rounds: walRatios,
       goal: { is: 'at most', value: 3.5, aim: 2 },
@@ -79,6 +81,14 @@ export async function storage(world: World): Promise<Figure[]> {
         'row bytes': rowBytes,
         'arrivals bytes': arrivalsBytes,
       },
+    },
+    {
+      // The log holds the arrivals as well, which are a row of their own.
+      id: 'storage/wal-both',
+      what: 'the same',
+      baseline: 'heap and key bytes of its rows in both tables',
+      unit: '×',
+      rounds: walOfBothRatios,
     },
     {
       id: 'storage/hot',

@@ -7,9 +7,8 @@ import { findProgram } from '../../setup/findProgram.ts';
 import { MissingProgramError } from '../../setup/missingProgramError.ts';
 import { programNamed } from '../../setup/programs.ts';
 import { openService, type RunningService, TOKEN } from '../postgres/service.ts';
-import { until } from '../postgres/serviceWait.ts';
 import { buildSdk } from './sdkFiles.ts';
-import { loadSdk } from './stage.ts';
+import { loadSdk, rowReader } from './stage.ts';
 
 /** What a backend itself saw of one stream that it sent to its end, by its own clock, milliseconds. */
 export interface SentStream {
@@ -79,11 +78,7 @@ export async function startGatewayStage(
         await tab.run(loadSdk(service));
         return tab;
       },
-      row: (traceId, ready) =>
-        until(`the row of ${traceId} is ready`, async () => {
-          const { status, json } = await service.read(traceId);
-          return status === 200 && ready(json) ? (json as RequestAnswer) : undefined;
-        }),
+      row: rowReader(service),
       stop,
     };
   } catch (error) {

@@ -50,15 +50,20 @@ export async function startStage(): Promise<Stage> {
         await tab.run(loadSdk(service));
         return tab;
       },
-      row: (traceId, ready) =>
-        until(`the row of ${traceId} is ready`, async () => {
-          const { status, json } = await service.read(traceId);
-          return status === 200 && ready(json) ? (json as RequestAnswer) : undefined;
-        }),
+      row: rowReader(service),
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Reads the row of a trace, once it is as `ready` wants it. */
+export function rowReader(service: RunningService): Stage['row'] {
+  return (traceId, ready) =>
+    until(`the row of ${traceId} is ready`, async () => {
+      const { status, json } = await service.read(traceId);
+      return status === 200 && ready(json) ? (json as RequestAnswer) : undefined;
+    });
 }
