@@ -1,25 +1,67 @@
 import type { RequestRow } from '../pipeline/row.ts';
-import { encodeReal, type LISTS } from './columns.ts';
+import type { LISTS } from './columns.ts';
+import type { Messages } from './messages.ts';
 
-/** Parameters of the statement `arrivals`: keys, days (null for a row of today), and the two lists, as array literals. */
-export type ArrivalParameters = [keys: string, days: string, arrivals: string, chunks: string];
+const [SMALLINT, INTEGER, REAL, DATE, UUID] = [21, 23, 700, 1082, 2950];
 
 /**
- * The long lists of those rows whose newest beacon brought any.
+ * Parameters of the statements `arrivals`: keys, days, and each of the two lists as where each row's part of it begins and ends, and the
+ * parts of all rows one behind the other. PostgreSQL cuts them apart again, which is far cheaper than lists within a list.
  *
- * @returns null when there is nothing to write
+ * @param rows have their day, and bring at least one of the lists
  */
-export function arrivalParameters(rows: readonly RequestRow[]): ArrivalParameters | null {
-  const bearing = rows.filter((row) => row.arrivals_ms !== null || row.chunk_tokens !== null);
-  if (bearing.length === 0) return null;
-  const column = (encode: (row: RequestRow) => string | null): string =>
-    `{${bearing.map((row) => encode(row) ?? 'NULL').join(',')}}`;
-  const list = (name: (typeof LISTS)[number], encode: (value: number) => string) =>
-    column((row) => row[name] && `"{${row[name].map(encode).join(',')}}"`);
-  return [
-    column((row) => row.trace_id),
-    column((row) => row.day || null),
-    list('arrivals_ms', encodeReal),
-    list('chunk_tokens', String),
-  ];
+export function writeArrivals(out: Messages, rows: readonly RequestRow[]): void {
+  out.beginArray(UUID!);
+  for (const row of rows) out.hex(row.trace_id);
+  out.endArray(rows.length, false);
+  out.beginArray(DATE!);
+  for (const row of rows) out.date(row.day);
+  out.endArray(rows.length, false);
+  writeList(out, rows, 'arrivals_ms', REAL!, (value) => out.float4(value));
+  writeList(out, rows, 'chunk_tokens', SMALLINT!, (value) => out.int2(value));
+}
+
+export const ARRIVALS_PARAMETERS = 8;
+
+/** Expects `$3` to `$8` as {@link writeArrivals} gives them. */
+export const ARRIVALS_SOURCE = `unnest($1::uuid[], $2::date[], $3::integer[], $4::integer[], $6::integer[], $7::integer[])
+  AS u(trace_id, day, arrivals_from, arrivals_to, chunks_from, chunks_to)`;
+export const ARRIVALS_LISTS =
+  '($5::real[])[u.arrivals_from:u.arrivals_to], ($8::smallint[])[u.chunks_from:u.chunks_to]';
+
+function writeList(
+  out: Messages,
+  rows: readonly RequestRow[],
+  name: (typeof LISTS)[number],
+  elementOid: number,
+  write: (value: number) => void,
+): void {
+  let total = 0;
+  let nulls = 0;
+  out.beginArray(INTEGER!);
+  for (const row of rows) {
+    const list = row[name];
+    if (list === null) {
+      out.null();
+      nulls++;
+    } else {
+      out.int4(total + 1);
+      total += list.length;
+    }
+  }
+  out.endArray(rows.length, nulls > 0);
+  let end = 0;
+  out.beginArray(INTEGER!);
+  for (const row of rows) {
+    const list = row[name];
+    if (list === null) out.null();
+    else {
+      end += list.length;
+      out.int4(end);
+    }
+  }
+  out.endArray(rows.length, nulls > 0);
+  out.beginArray(elementOid);
+  for (const row of rows) for (const value of row[name] ?? []) write(value);
+  out.endArray(total, false);
 }

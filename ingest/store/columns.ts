@@ -1,18 +1,22 @@
 import { newRow, type RequestRow } from '../pipeline/row.ts';
+import type { Messages } from './messages.ts';
 
-/** How the columns of `requests` travel: whole columns as PostgreSQL array literals, in one parameter each. */
+/** How the columns of `requests` travel: whole columns as binary arrays, in one parameter each. */
 export interface Column {
   readonly name: keyof RequestRow;
-  /** Type of the array that carries the column. */
+  /** Type of the array that carries the column, and of its elements. */
   readonly arrayType: string;
+  readonly elementOid: number;
   /** SQL that turns an element `u.<name>` into the column's value. */
   readonly fromArray: string;
   /** SQL that reads the column so that the driver's plain parsing gives the row's own value. */
   readonly select: string;
   /** Later halves may change it. */
   readonly changes: boolean;
-  readonly encode: (value: NonNullable<RequestRow[keyof RequestRow]>) => string;
+  readonly write: WriteElement;
 }
+
+type WriteElement = (out: Messages, value: NonNullable<RequestRow[keyof RequestRow]>) => void;
 
 type Kind =
   | 'bigint'
@@ -28,25 +32,43 @@ type Kind =
   | 'device'
   | 'connection';
 
-const plain = (value: unknown): string => String(value);
+/** Numbers of PostgreSQL's own types, which never change (pg_type.dat). */
+const OID = {
+  boolean: 16,
+  bigint: 20,
+  smallint: 21,
+  integer: 23,
+  text: 25,
+  real: 700,
+  'double precision': 701,
+  date: 1082,
+  uuid: 2950,
+} as const;
 
-/** The smallest single-precision number. PostgreSQL refuses a text that would be rounded to zero instead of rounding it. */
-const LEAST_REAL = 2 ** -149;
-export const encodeReal = (value: unknown): string => ((value as number) < LEAST_REAL ? '0' : String(value));
+interface Carrier {
+  readonly type: keyof typeof OID;
+  readonly write: WriteElement;
+  /** The column's type where it is another than the carrier's. */
+  readonly cast?: string;
+}
 
-const KINDS: Record<Kind, { readonly type: string; readonly encode: Column['encode'] }> = {
-  bigint: { type: 'bigint', encode: plain },
-  float8: { type: 'double precision', encode: plain },
-  float4: { type: 'real', encode: encodeReal },
-  integer: { type: 'integer', encode: plain },
-  smallint: { type: 'smallint', encode: plain },
-  boolean: { type: 'boolean', encode: plain },
-  text: { type: 'text', encode: (value) => quote(String(value)) },
-  status: { type: 'stream_status', encode: plain },
-  source: { type: 'server_source', encode: plain },
-  tokenSource: { type: 'token_source', encode: plain },
-  device: { type: 'device', encode: plain },
-  connection: { type: 'connection', encode: plain },
+const text: WriteElement = (out, value) => out.text(value as string);
+/** Our own types have other numbers in each database, so their words travel as text. */
+const word = (cast: string): Carrier => ({ type: 'text', write: text, cast });
+
+const KINDS: Record<Kind, Carrier> = {
+  bigint: { type: 'bigint', write: (out, value) => out.int8(value as number) },
+  float8: { type: 'double precision', write: (out, value) => out.float8(value as number) },
+  float4: { type: 'real', write: (out, value) => out.float4(value as number) },
+  integer: { type: 'integer', write: (out, value) => out.int4(value as number) },
+  smallint: { type: 'smallint', write: (out, value) => out.int2(value as number) },
+  boolean: { type: 'boolean', write: (out, value) => out.boolean(value as boolean) },
+  text: { type: 'text', write: text },
+  status: word('stream_status'),
+  source: word('server_source'),
+  tokenSource: word('token_source'),
+  device: word('device'),
+  connection: word('connection'),
 };
 
 const KIND_OF: Partial<Record<keyof RequestRow, Kind>> = {
@@ -114,36 +136,42 @@ const KIND_OF: Partial<Record<keyof RequestRow, Kind>> = {
 };
 
 /** Columns that need more than a cast on their way. */
-const SPECIAL: Partial<Record<keyof RequestRow, Omit<Column, 'name'>>> = {
+const SPECIAL: Partial<Record<keyof RequestRow, Carrier & Pick<Column, 'fromArray' | 'select' | 'changes'>>> = {
   trace_id: {
-    arrayType: 'uuid[]',
+    type: 'uuid',
     fromArray: 'u.trace_id',
     select: `replace(r.trace_id::text, '-', '')`,
     changes: false,
-    encode: plain,
+    write: (out, value) => out.hex(value as string),
   },
-  day: { arrayType: 'date[]', fromArray: 'u.day', select: 'r.day::text', changes: false, encode: plain },
+  day: {
+    type: 'date',
+    fromArray: 'u.day',
+    select: 'r.day::text',
+    changes: false,
+    write: (out, value) => out.date(value as string),
+  },
   started_at: {
-    arrayType: 'double precision[]',
+    type: 'double precision',
     fromArray: 'to_timestamp(u.started_at / 1000)',
     select: '(extract(epoch FROM r.started_at) * 1000)::double precision',
     changes: false,
-    encode: plain,
+    write: (out, value) => out.float8(value as number),
   },
-  // Sixteen hex digits as the 64 bits that they are, which PostgreSQL knows only as a signed number.
+  // Sixteen hex digits are 64 bits, which PostgreSQL knows only as a signed number.
   parent_span_id: {
-    arrayType: 'bigint[]',
+    type: 'bigint',
     fromArray: 'u.parent_span_id',
     select: `lpad(to_hex(r.parent_span_id), 16, '0')`,
     changes: true,
-    encode: (value) => String(BigInt.asIntN(64, BigInt(`0x${value}`))),
+    write: (out, value) => out.hex(value as string),
   },
   sub_stages_ns: {
-    arrayType: 'text[]',
+    type: 'text',
     fromArray: 'u.sub_stages_ns::jsonb',
     select: 'r.sub_stages_ns',
     changes: true,
-    encode: (value) => quote(JSON.stringify(value)),
+    write: (out, value) => out.text(JSON.stringify(value)),
   },
 };
 
@@ -156,16 +184,16 @@ const NAMES = (Object.keys(newRow({ traceId: '', startedAtMs: 0 })) as (keyof Re
 
 /** All columns of `requests` that a row of ours has, in the row's order. */
 export const COLUMNS: readonly Column[] = NAMES.map((name) => {
-  const special = SPECIAL[name];
-  if (special) return { name, ...special };
-  const kind = KINDS[KIND_OF[name]!];
+  const { type, write, cast, ...special }: Carrier & Partial<Column> = SPECIAL[name] ?? KINDS[KIND_OF[name]!];
   return {
     name,
-    arrayType: `${kind.type}[]`,
-    fromArray: `u.${name}`,
+    arrayType: `${type}[]`,
+    elementOid: OID[type],
+    fromArray: cast ? `u.${name}::${cast}` : `u.${name}`,
     select: `r.${name}`,
     changes: true,
-    encode: kind.encode,
+    ...special,
+    write,
   };
 });
 
@@ -178,26 +206,23 @@ export const SELECT_ROW = [SELECT, ...LISTS.map((name) => `NULL AS ${name}`)].jo
 export const SELECT_ROW_AND_LISTS = [SELECT, ...LISTS.map((name) => `a.${name}`)].join(', ');
 
 /**
- * One column of many rows as an array literal. A column in which nothing is known is sent as an empty array, which `unnest` beside
- * longer ones fills with nulls: most columns of a one-sided batch cost nothing.
+ * One column of many rows as a parameter. A column in which nothing is known is sent as an empty array, which `unnest` beside longer
+ * ones fills with nulls: most columns of a one-sided batch cost nothing.
+ *
+ * @throws UnstorableValueError
  */
-export function encodeColumn(column: Column, rows: readonly RequestRow[]): string {
-  let literal = '';
-  let known = false;
-  for (const row of rows) {
-    const value = row[column.name];
-    if (literal !== '') literal += ',';
-    if (value === null) literal += 'NULL';
-    else {
-      known = true;
-      literal += column.encode(value);
+export function writeColumn(out: Messages, { name, elementOid, write }: Column, rows: readonly RequestRow[]): void {
+  let known = 0;
+  for (const row of rows) if (row[name] !== null) known++;
+  out.beginArray(elementOid);
+  if (known > 0) {
+    for (const row of rows) {
+      const value = row[name];
+      if (value === null) out.null();
+      else write(out, value);
     }
   }
-  return known ? `{${literal}}` : '{}';
-}
-
-function quote(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+  out.endArray(known > 0 ? rows.length : 0, known < rows.length);
 }
 
 /** Whether two states of a row differ in anything that is stored. */

@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { prepareStatements } from './group.ts';
+import { Messages } from './messages.ts';
 
 /** A statement that outlives this is cancelled by the server: far longer than a flush takes, shorter than a client waits (10 s). */
 const STATEMENT_TIMEOUT_MS = 5_000;
@@ -20,15 +22,23 @@ const types: pg.CustomTypesConfig = {
   }) as pg.CustomTypesConfig['getTypeParser'],
 };
 
+/** A connection that writes, and the messages that it sends, whose bytes are used again and again. */
+export interface WriterConnection {
+  readonly client: pg.Client;
+  readonly messages: Messages;
+}
+
 /**
- * One connection that writes. Statements are pipelined: a flush is two round trips, however many statements it has. Planner settings
- * keep the plan that is right for a handful of keys also while a new partition has no statistics yet.
+ * Opens a connection that writes, with these statements prepared. Planner settings keep the plan that is right for a handful of keys also while a
+ * new partition has no statistics yet.
  */
-export async function connectWriter(connectionString: string): Promise<pg.Client> {
+export async function connectWriter(
+  connectionString: string,
+  prepared: Readonly<Record<string, string>>,
+): Promise<WriterConnection> {
   const client = new pg.Client({
     connectionString,
     types,
-    pipeline: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: SILENCE_TIMEOUT_MS,
     keepAlive: true,
@@ -48,11 +58,13 @@ export async function connectWriter(connectionString: string): Promise<pg.Client
     SET plan_cache_mode = force_generic_plan`);
   try {
     await settings;
+    const messages = new Messages();
+    await prepareStatements(client, messages, prepared);
+    return { client, messages };
   } catch (error) {
     await disconnect(client);
     throw error;
   }
-  return client;
 }
 
 /** Ends a connection in whatever state it is; never rejects, and waits for nobody who has fallen silent. */

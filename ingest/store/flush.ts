@@ -1,12 +1,14 @@
-import type pg from 'pg';
 import type { Half } from '../pipeline/half.ts';
 import { isComplete, joinHalf } from '../pipeline/join.ts';
-import type { RequestRow } from '../pipeline/row.ts';
-import { arrivalParameters } from './arrivals.ts';
-import { type Column, encodeColumn, rowChanged } from './columns.ts';
+import { hasClientHalf, type RequestRow } from '../pipeline/row.ts';
+import { rowChanged } from './columns.ts';
+import type { WriterConnection } from './connection.ts';
+import { addStatement, writeKeys, writeLists, writeRows } from './flushMessages.ts';
+import { runGroup } from './group.ts';
 import type { RollupCells } from './rollupCells.ts';
-import { INSERT_DELTA, rollupDeltas } from './rollupDeltas.ts';
-import { classify } from './sqlState.ts';
+import { type RollupDelta, rollupDeltas, writeDelta } from './rollupDeltas.ts';
+import { type RowCache, xminOf } from './rowCache.ts';
+import { classify, isTaken } from './sqlState.ts';
 import type { Statements } from './statements.ts';
 
 /** A row as it was, and as a commit made it. */
@@ -31,9 +33,12 @@ export class CommitUnknownError extends Error {
 export interface FlushOptions {
   readonly statements: Statements;
   readonly rollupCells: RollupCells;
+  readonly rowCache: RowCache;
   readonly expectGateway: boolean;
   /** The database's clock is within a minute or so of midnight, as far as known. */
   readonly nearMidnight: boolean;
+  /** Other replicas have been seen to make the same keys at the same time. */
+  readonly contended: boolean;
   /** Told after each commit; a flush may commit in several rounds. */
   readonly onCommit: (changes: readonly Change[]) => void;
 }
@@ -52,9 +57,16 @@ export function isNearMidnight(nowMs: number, windowMs: number): boolean {
  * together with it what the changes come to in the rollups. Whatever the order, replica or day, the row in the database is the only
  * state; doing a flush twice changes nothing.
  *
- * A key that another replica makes at the same moment is left out by the insert and joined in a next round, when it can be seen.
+ * It takes two round trips: lock, and write with the commit. Where another replica makes a key at the same moment, that fails and is done again
+ * in three: such keys are left out by the insert, and joined in a next round, when they can be seen.
+ *
+ * @returns whether another replica got in the way
  */
-export async function flush(client: pg.Client, halves: readonly Half[], options: FlushOptions): Promise<void> {
+export async function flush(
+  writer: WriterConnection,
+  halves: readonly Half[],
+  options: FlushOptions,
+): Promise<boolean> {
   const byKey = new Map<string, Half[]>();
   for (const half of halves) {
     const others = byKey.get(half.key);
@@ -64,93 +76,174 @@ export async function flush(client: pg.Client, halves: readonly Half[], options:
   // Sorted, so that two flushes wait for each other in one order, and neighbours in the index are written together.
   let keys = [...byKey.keys()].sort();
   let locked = options.nearMidnight;
+  let contended = options.contended;
+  let disturbed = false;
   while (keys.length > 0) {
-    const round = await joinKeys(client, keys, byKey, locked, options);
-    if (round === 'lock first') locked = true;
-    else keys = round;
+    const transaction = await beginJoin(writer, keys, locked);
+    if (!locked && isNearMidnight(transaction.nowMs, MIDNIGHT_WINDOW_MS)) {
+      await writer.client.query('ROLLBACK');
+      locked = true;
+      continue;
+    }
+    const rows = await rowsOf(writer, transaction, options);
+    const changes = joinKeys(keys, byKey, rows, transaction.today, options.expectGateway);
+    try {
+      const taken = contended
+        ? await commitMade(writer, transaction, changes, options)
+        : await commitAll(writer, transaction, changes, options);
+      disturbed ||= taken.length > 0;
+      keys = taken;
+    } catch (error) {
+      if (contended || !isTaken(error)) throw error;
+      await writer.client.query('ROLLBACK');
+      contended = true;
+      disturbed = true;
+    }
   }
+  return disturbed;
 }
 
-/** @returns the keys that somebody else made meanwhile */
-async function joinKeys(
-  client: pg.Client,
+/** A transaction that has locked the rows of its keys. */
+interface Transaction {
+  readonly xid: string;
+  /** The database's clock, and its day. */
+  readonly nowMs: number;
+  readonly today: string;
+  /** Rows that are there: key, day, and number of the transaction that wrote them. */
+  readonly found: readonly (readonly [key: string, day: string, xmin: string])[];
+}
+
+async function beginJoin(
+  { client, messages }: WriterConnection,
+  keys: readonly string[],
+  locked: boolean,
+): Promise<Transaction> {
+  messages.clear();
+  addStatement(messages, 'begin');
+  if (locked) addStatement(messages, 'lockKeys', 1, () => messages.texts(keys));
+  addStatement(messages, 'identify');
+  addStatement(messages, 'lookup', 1, () => writeKeys(messages, keys));
+  messages.sync();
+  const answers = await runGroup(client, messages);
+  const [xid, nowMs, today] = answers.at(-2)!.rows[0] as [string, string, string];
+  return { xid, nowMs: Number(nowMs), today, found: answers.at(-1)!.rows as Transaction['found'] };
+}
+
+/** The rows that are there, by key: those that this process wrote last from memory, the others from the database. */
+async function rowsOf(
+  { client }: WriterConnection,
+  { found }: Transaction,
+  { rowCache, statements }: FlushOptions,
+): Promise<Map<string, RequestRow>> {
+  const rows = new Map<string, RequestRow>();
+  const unknown: string[] = [];
+  for (const [key, day, xmin] of found) {
+    const row = rowCache.find(key, day, Number(xmin));
+    if (row === undefined) unknown.push(key);
+    else if (!rows.has(key)) rows.set(key, row);
+  }
+  if (unknown.length > 0) {
+    const read = await client.query<RequestRow>({ name: 'rows', text: statements.rows, values: [unknown] });
+    for (const row of read.rows) if (!rows.has(row.trace_id)) rows.set(row.trace_id, row);
+  }
+  return rows;
+}
+
+interface Changes {
+  readonly made: readonly Change[];
+  readonly changed: readonly Change[];
+}
+
+function joinKeys(
   keys: readonly string[],
   byKey: ReadonlyMap<string, readonly Half[]>,
-  locked: boolean,
-  options: FlushOptions,
-): Promise<string[] | 'lock first'> {
-  const { statements } = options;
-  const [, , identity, found] = await together([
-    client.query(statements.begin),
-    locked ? client.query(statements.lockKeys, [keys]) : EMPTY,
-    client.query<{ xid: string; now_ms: number }>({ name: 'identify', text: statements.identify }),
-    client.query<RequestRow>({ name: 'lookup', text: statements.lookup, values: [keys] }),
-  ]);
-  const { xid, now_ms: nowMs } = identity!.rows[0] as { xid: string; now_ms: number };
-  if (!locked && isNearMidnight(nowMs, MIDNIGHT_WINDOW_MS)) {
-    await client.query('ROLLBACK');
-    return 'lock first';
-  }
-
-  const rows = new Map<string, RequestRow>();
-  for (const row of found!.rows as RequestRow[]) if (!rows.has(row.trace_id)) rows.set(row.trace_id, row);
+  rows: ReadonlyMap<string, RequestRow>,
+  today: string,
+  expectGateway: boolean,
+): Changes {
   const made: Change[] = [];
   const changed: Change[] = [];
   for (const key of keys) {
     const before = rows.get(key) ?? null;
     let after: RequestRow | null = before === null ? null : { ...before };
     for (const half of byKey.get(key)!) after = joinHalf(after, half);
-    if (isComplete(after!, options.expectGateway)) after!.settled = true;
-    if (before === null) made.push({ before, after: after! });
+    if (isComplete(after!, expectGateway)) after!.settled = true;
+    if (before === null) made.push({ before, after: { ...after!, day: today } });
     else if (rowChanged(before, after!)) changed.push({ before, after: after! });
   }
+  return { made, changed };
+}
 
-  const written = together([
-    made.length > 0
-      ? client.query({ name: 'insert', text: statements.insert, values: parameters(statements.insertColumns, made) })
-      : EMPTY,
-    changed.length > 0
-      ? client.query({ name: 'update', text: statements.update, values: parameters(statements.updateColumns, changed) })
-      : EMPTY,
-  ]);
-  // Its failure is reported where it is awaited, which may be later than it comes.
-  written.catch(() => {});
-  // The counts are worked out while PostgreSQL writes. They assume that all is made; only the insert's answer tells.
-  let deltas = await rollupDeltas(options.rollupCells, [...made, ...changed]);
-  let committed: readonly Change[] = made;
+/** Writes everything and commits, in one round trip. @throws an error that {@link isTaken} when another replica made one of the keys */
+async function commitAll(
+  writer: WriterConnection,
+  { xid }: Transaction,
+  { made, changed }: Changes,
+  options: FlushOptions,
+): Promise<string[]> {
+  const { statements } = options;
+  const { messages } = writer;
+  const all = [...made, ...changed];
+  const deltas = await rollupDeltas(options.rollupCells, all);
+  messages.clear();
+  if (made.length > 0) writeRows(messages, 'insert', statements.insertColumns, made);
+  if (changed.length > 0) writeRows(messages, 'update', statements.updateColumns, changed);
+  const hadBeacon = ({ before }: Change) => before !== null && hasClientHalf(before);
+  writeLists(
+    messages,
+    'arrivals',
+    all.filter((change) => !hadBeacon(change)),
+  );
+  writeLists(messages, 'arrivalsAgain', all.filter(hadBeacon));
+  await commit(writer, xid, all, deltas, options);
+  return [];
+}
+
+/** The same in two round trips, without the keys that another replica made meanwhile. @returns those keys */
+async function commitMade(
+  writer: WriterConnection,
+  { xid }: Transaction,
+  { made, changed }: Changes,
+  options: FlushOptions,
+): Promise<string[]> {
+  const { statements } = options;
+  const { client, messages } = writer;
+  const own = new Set<string | null>();
   if (made.length > 0) {
-    const own = new Set((await written)[0]!.rows.map((row: { trace_id: string }) => row.trace_id.replaceAll('-', '')));
-    committed = made.filter((change) => own.has(change.after.trace_id));
-    if (committed.length < made.length) deltas = await rollupDeltas(options.rollupCells, [...committed, ...changed]);
+    messages.clear();
+    writeRows(messages, 'insertNew', statements.insertColumns, made);
+    messages.sync();
+    for (const [key] of (await runGroup(client, messages))[0]!.rows) own.add(key!);
   }
+  const isOwn = ({ after }: Change) => own.has(after.trace_id);
+  const all = [...made.filter(isOwn), ...changed];
+  const deltas = await rollupDeltas(options.rollupCells, all);
+  messages.clear();
+  if (changed.length > 0) writeRows(messages, 'update', statements.updateColumns, changed);
+  writeLists(messages, 'arrivalsAgain', all);
+  await commit(writer, xid, all, deltas, options);
+  return made.filter((change) => !isOwn(change)).map(({ after }) => after.trace_id);
+}
 
+/** Adds the counts and the commit to the messages, sends all, and tells what has changed. */
+async function commit(
+  { client, messages }: WriterConnection,
+  xid: string,
+  changes: readonly Change[],
+  deltas: readonly RollupDelta[],
+  { rowCache, onCommit }: FlushOptions,
+): Promise<void> {
+  for (const delta of deltas) addStatement(messages, 'rollupDelta', 4, () => writeDelta(messages, delta));
+  addStatement(messages, 'commit');
+  messages.sync();
   try {
-    const adding = deltas.map((values) => client.query({ name: 'rollup_delta', text: INSERT_DELTA, values }));
-    const lists = arrivalParameters([...committed, ...changed].map((change) => change.after));
-    if (lists !== null) adding.push(client.query({ name: 'arrivals', text: statements.arrivals, values: lists }));
-    const committing = client.query('COMMIT');
-    const [, commit] = await together([written.then(([inserted]) => inserted!), committing, ...adding]);
-    if (commit!.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    const answers = await runGroup(client, messages);
+    if (answers.at(-1)!.command !== 'COMMIT') throw new Error('the transaction was rolled back');
   } catch (error) {
-    if (classify(error) === 'connection') throw new CommitUnknownError(xid, [...committed, ...changed], error);
+    if (classify(error) === 'connection') throw new CommitUnknownError(xid, changes, error);
     throw error;
   }
-  options.onCommit([...committed, ...changed]);
-  const taken = new Set(committed);
-  return made.filter((change) => !taken.has(change)).map((change) => change.after.trace_id);
-}
-
-function parameters(columns: readonly Column[], changes: readonly Change[]): string[] {
-  const rows = changes.map((change) => change.after);
-  return columns.map((column) => encodeColumn(column, rows));
-}
-
-const EMPTY: Promise<pg.QueryResult> = Promise.resolve({ rows: [], command: '', rowCount: 0, oid: 0, fields: [] });
-
-/** Waits for all, also when one fails: the statements after a failed one have been sent, and answer too. */
-async function together(queries: readonly Promise<pg.QueryResult>[]): Promise<pg.QueryResult[]> {
-  const answers = await Promise.allSettled(queries);
-  const failed = answers.find((answer) => answer.status === 'rejected');
-  if (failed) throw failed.reason;
-  return answers.map((answer) => (answer as PromiseFulfilledResult<pg.QueryResult>).value);
+  const xmin = xminOf(xid);
+  for (const { after } of changes) rowCache.keep(after, xmin);
+  onCommit(changes);
 }

@@ -3,10 +3,11 @@ import type { Log } from '../log.ts';
 import type { Half } from '../pipeline/half.ts';
 import type { RequestRow } from '../pipeline/row.ts';
 import type { Metrics } from '../registry.ts';
-import { connectWriter, disconnect } from './connection.ts';
+import { connectWriter, disconnect, type WriterConnection } from './connection.ts';
 import { CommitUnknownError, flush, isNearMidnight } from './flush.ts';
 import { ensurePartitions } from './partitions.ts';
 import { RollupCells } from './rollupCells.ts';
+import { RowCache } from './rowCache.ts';
 import { classify } from './sqlState.ts';
 import type { Statements } from './statements.ts';
 import { type OnCommitted, type Readiness, type Store, StoreUnavailableError, type WriteResult } from './store.ts';
@@ -28,6 +29,8 @@ const READ_TIMEOUT_MS = 5_000;
 const PING_TIMEOUT_MS = 2_000;
 /** What a stop gives to the last flush. Its posts have been answered or cut by then, so a longer wait helps nobody. */
 const CLOSE_PATIENCE_MS = 2_000;
+/** How long flushes go the longer way after another replica has got in the way of one. */
+const CONTENDED_FOR_MS = 10_000;
 /** Clocks of two machines differ: lock early rather than roll back. */
 const MIDNIGHT_GUARD_MS = 120_000;
 
@@ -52,7 +55,7 @@ interface Waiting {
 
 /** A connection of its own, which is replaced when it breaks. */
 interface Writer {
-  client: pg.Client | null;
+  connection: WriterConnection | null;
   /** What it is committing, and since when; null when it is idle. */
   batch: readonly Waiting[] | null;
   busySinceMs: number;
@@ -66,8 +69,10 @@ export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions;
   readonly #writers: Writer[];
   readonly #rollupCells: RollupCells;
+  readonly #rowCache = new RowCache();
   readonly #unknown: UnknownCommits;
   #waiting: Waiting[] = [];
+  #contendedUntilMs = 0;
   #down = false;
   #closed = false;
   #cut = false;
@@ -79,7 +84,11 @@ export class PostgresStore implements Store {
   constructor(options: PostgresStoreOptions) {
     this.#options = options;
     this.#rollupCells = new RollupCells(options.pool);
-    this.#writers = Array.from({ length: options.writers ?? 2 }, () => ({ client: null, batch: null, busySinceMs: 0 }));
+    this.#writers = Array.from({ length: options.writers ?? 1 }, () => ({
+      connection: null,
+      batch: null,
+      busySinceMs: 0,
+    }));
     this.#stallWatch = setInterval(() => this.#lookForStalls(), LOOK_FOR_STALLS_EVERY_MS);
     this.#stallWatch.unref();
     this.#unknown = new UnknownCommits((changes) => {
@@ -196,9 +205,9 @@ export class PostgresStore implements Store {
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (;;) {
       try {
-        writer.client ??= await connectWriter(this.#options.connectionString);
-        if (this.#unknown.size > 0) await this.#unknown.settle(writer.client);
-        await this.#flush(writer.client, halves);
+        writer.connection ??= await this.#connect();
+        if (this.#unknown.size > 0) await this.#unknown.settle(writer.connection.client);
+        await this.#flush(writer.connection, halves);
         for (const waiting of batch) waiting.settle({ durable: true });
         if (this.#unknown.size > 0) this.#scheduleProbe();
         return;
@@ -208,7 +217,7 @@ export class PostgresStore implements Store {
         metrics.flushRetries.inc([failure]);
         // A connection on which something unexpected happened is not trusted again.
         if (failure === 'connection' || failure === 'other') await this.#disconnect(writer);
-        else await writer.client?.query('ROLLBACK').catch(() => this.#disconnect(writer));
+        else await writer.connection?.client.query('ROLLBACK').catch(() => this.#disconnect(writer));
         if (failure === 'row') return this.#isolate(writer, batch, error);
         log.warn('a flush failed and is tried again', { reason: failure, events: batch.length, error });
         if (failure === 'partition') await ensurePartitions(this.#options.pool);
@@ -218,18 +227,25 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #flush(client: pg.Client, halves: readonly Half[]): Promise<void> {
+  #connect(): Promise<WriterConnection> {
+    return connectWriter(this.#options.connectionString, this.#options.statements.prepared);
+  }
+
+  async #flush(connection: WriterConnection, halves: readonly Half[]): Promise<void> {
     const { statements, expectGateway, metrics, onCommitted } = this.#options;
     const began = performance.now();
-    await flush(client, halves, {
+    const disturbed = await flush(connection, halves, {
       statements,
       rollupCells: this.#rollupCells,
+      rowCache: this.#rowCache,
       expectGateway,
       nearMidnight: isNearMidnight(Date.now(), MIDNIGHT_GUARD_MS),
+      contended: Date.now() < this.#contendedUntilMs,
       onCommit: (changes) => {
         for (const { before, after } of changes) onCommitted(before, after);
       },
     });
+    if (disturbed) this.#contendedUntilMs = Date.now() + CONTENDED_FOR_MS;
     metrics.commit.observe([], (performance.now() - began) / 1e3);
   }
 
@@ -267,24 +283,24 @@ export class PostgresStore implements Store {
 
   /** On a connection of its own: the writers' may be in the middle of something. */
   async #lookForDatabase(): Promise<void> {
-    let client: pg.Client | null = null;
+    let connection: WriterConnection | null = null;
     try {
-      client = await connectWriter(this.#options.connectionString);
-      await this.#unknown.settle(client);
+      connection = await this.#connect();
+      await this.#unknown.settle(connection.client);
       if (this.#down) this.#options.log.info('PostgreSQL is back');
       this.#down = false;
       this.#options.metrics.storeUp.set([], 1);
     } catch {
       // The next look may see more.
     }
-    await disconnect(client);
+    await disconnect(connection?.client ?? null);
     if (this.#down || this.#unknown.size > 0) this.#scheduleProbe();
   }
 
   async #disconnect(writer: Writer): Promise<void> {
-    const client = writer.client;
-    writer.client = null;
-    await disconnect(client);
+    const { connection } = writer;
+    writer.connection = null;
+    await disconnect(connection?.client ?? null);
   }
 }
 

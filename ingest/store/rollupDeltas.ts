@@ -8,6 +8,7 @@ import {
   sameCombination,
 } from '../pipeline/rollupSamples.ts';
 import type { RequestRow } from '../pipeline/row.ts';
+import type { Messages } from './messages.ts';
 import type { CellIds, Combination, RollupCells } from './rollupCells.ts';
 
 /** A row as it was, and as it is now. */
@@ -16,14 +17,28 @@ interface Change {
   readonly after: RequestRow;
 }
 
-/** Parameters of {@link INSERT_DELTA}: the hour in seconds since 1970, then cells, buckets and counts as array literals. */
-export type RollupDelta = [hourS: string, cells: string, buckets: string, counts: string];
+/** Parameters of {@link INSERT_DELTA}: the hour in seconds since 1970, then cells, buckets and counts. */
+export type RollupDelta = [hourS: number, cells: number[], buckets: number[], counts: number[]];
 
 /** One line per hour: a row for each count would cost more than the requests themselves. */
 export const INSERT_DELTA = `INSERT INTO rollup_deltas (hour, cells, buckets, counts)
   VALUES (to_timestamp($1::double precision), $2::integer[], $3::smallint[], $4::smallint[])`;
 
 const HOUR_MS = 3_600_000;
+const [SMALLINT, INTEGER] = [21, 23];
+
+/** The parameters as a message. */
+export function writeDelta(out: Messages, [hourS, cells, buckets, counts]: RollupDelta): void {
+  out.float8Parameter(hourS);
+  out.beginArray(INTEGER!);
+  for (const cell of cells) out.int4(cell);
+  out.endArray(cells.length, false);
+  for (const numbers of [buckets, counts]) {
+    out.beginArray(SMALLINT!);
+    for (const number of numbers) out.int2(number);
+    out.endArray(numbers.length, false);
+  }
+}
 
 /**
  * What some changes of rows come to in the rollups, to be committed together with them: what the old state had added is taken
@@ -106,16 +121,15 @@ class Counting {
   deltas(): RollupDelta[] {
     const deltas: RollupDelta[] = [];
     for (const [hourMs, counts] of this.#hours) {
-      let [cells, buckets, numbers] = ['', '', ''];
+      const [cells, buckets, numbers]: [number[], number[], number[]] = [[], [], []];
       for (const [place, count] of counts) {
         if (count === 0) continue;
         const bucket = place % BUCKETS_APART;
-        cells += `,${(place - bucket) / BUCKETS_APART}`;
-        buckets += `,${bucket}`;
-        numbers += `,${count}`;
+        cells.push((place - bucket) / BUCKETS_APART);
+        buckets.push(bucket);
+        numbers.push(count);
       }
-      if (cells === '') continue;
-      deltas.push([String(hourMs / 1000), `{${cells.slice(1)}}`, `{${buckets.slice(1)}}`, `{${numbers.slice(1)}}`]);
+      if (cells.length > 0) deltas.push([hourMs / 1000, cells, buckets, numbers]);
     }
     return deltas;
   }

@@ -24,11 +24,10 @@ export interface DatabaseProxy {
   close(): Promise<void>;
 }
 
-const COMMIT = Buffer.from('COMMIT\0');
-/** The statement that makes rows; it may be sent well before its COMMIT. */
-const INSERT = Buffer.from('insert\0');
-/** So does settling write. */
-const SETTLE = Buffer.from('SET settled = true');
+/** The prepared statement of a flush, run; and the query of a settlement. */
+const COMMITS = [Buffer.from('\0commit\0'), Buffer.from('Q\0\0\0\x0bCOMMIT\0')];
+/** What makes rows, in a flush; it may be sent well before its COMMIT. Settling writes too. */
+const WRITES = [Buffer.from('\0insert\0'), Buffer.from('\0insertNew\0'), Buffer.from('SET settled = true')];
 
 export async function openProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
@@ -51,8 +50,8 @@ export async function openProxy(databaseUrl: string): Promise<DatabaseProxy> {
     near.on('data', (chunk: Buffer) => {
       if (passage === 'hang') return;
       far.write(chunk);
-      if (chunk.includes(INSERT) || chunk.includes(SETTLE)) pair.writes = true;
-      if (!chunk.includes(COMMIT)) return;
+      if (WRITES.some((statement) => chunk.includes(statement))) pair.writes = true;
+      if (!COMMITS.some((statement) => chunk.includes(statement))) return;
       if (commitLost && pair.writes) {
         pair.deaf = true;
         const lost = commitLost;
