@@ -38,26 +38,36 @@ export function measure(
   if (after.settled) count.settlement(trustworthy);
 }
 
+const STAGE_COLUMNS = SERVER_STAGES.map((stage) => [stage, `${stage}_ns`] as const);
+
 class Counting {
   readonly #metrics: Metrics;
+  readonly #accepted: AcceptedLabels;
   readonly #row: RequestRow;
   readonly #trace: string | undefined;
-  readonly #label: (metric: string, label: string, value: string | null) => string;
+  /** The label that nearly every metric has, asked for once; null while it is not known to be accepted. */
+  #acceptedModel: string | null = null;
 
   constructor(metrics: Metrics, accepted: AcceptedLabels, row: RequestRow, isLinked: boolean) {
     this.#metrics = metrics;
+    this.#accepted = accepted;
     this.#row = row;
     this.#trace = isLinked ? row.trace_id : undefined;
-    this.#label = (metric, label, value) => {
-      if (value === null || value === UNKNOWN_LABEL) return UNKNOWN_LABEL;
-      if (value === OTHER_LABEL || accepted.has(label, value)) return value;
-      metrics.labelOverflow.inc([metric, label]);
-      return OTHER_LABEL;
-    };
+  }
+
+  #label(metric: string, label: string, value: string | null): string {
+    if (value === null || value === UNKNOWN_LABEL) return UNKNOWN_LABEL;
+    if (value === OTHER_LABEL || this.#accepted.has(label, value)) return value;
+    this.#metrics.labelOverflow.inc([metric, label]);
+    return OTHER_LABEL;
   }
 
   #model(metric: string): string {
-    return this.#label(metric, 'model', this.#row.model);
+    const { model } = this.#row;
+    if (this.#acceptedModel !== null) return this.#acceptedModel;
+    const label = this.#label(metric, 'model', model);
+    if (label === model) this.#acceptedModel = model;
+    return label;
   }
 
   #device(): string {
@@ -67,20 +77,19 @@ class Counting {
   /** @param counted the row whose server half has been counted; what it did not know yet is counted now */
   server(counted: RequestRow | null): void {
     const row = this.#row;
-    const label = this.#label;
     const { ttft } = this.#metrics;
     if (row.server_ttft_ns !== null && (counted?.server_ttft_ns ?? null) === null) {
       const labels = [
         this.#model(ttft.name),
-        label(ttft.name, 'route', row.route),
-        label(ttft.name, 'tier', row.tier),
-        label(ttft.name, 'variant', row.variant),
-        label(ttft.name, 'backend', row.backend),
+        this.#label(ttft.name, 'route', row.route),
+        this.#label(ttft.name, 'tier', row.tier),
+        this.#label(ttft.name, 'variant', row.variant),
+        this.#label(ttft.name, 'backend', row.backend),
       ];
       ttft.observe(labels, row.server_ttft_ns / 1e9, this.#trace);
     }
-    for (const stage of SERVER_STAGES) {
-      if ((counted?.[`${stage}_ns`] ?? null) === null) this.#stage(stage, row[`${stage}_ns`]);
+    for (const [stage, column] of STAGE_COLUMNS) {
+      if (counted === null || counted[column] === null) this.#stage(stage, row[column]);
     }
   }
 

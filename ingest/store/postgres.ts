@@ -47,10 +47,31 @@ export interface PostgresStoreOptions {
   readonly writers?: number;
 }
 
+/** A half of a post that waits; the post is answered when the last of its halves is. */
 interface Waiting {
   readonly half: Half;
-  readonly settle: (result: WriteResult) => void;
+  readonly post: Post;
+  readonly position: number;
+}
+
+class Post {
+  readonly #results: WriteResult[];
+  readonly #settle: (results: WriteResult[]) => void;
   readonly fail: (error: Error) => void;
+  #open: number;
+
+  constructor(halves: number, settle: (results: WriteResult[]) => void, fail: (error: Error) => void) {
+    this.#results = new Array<WriteResult>(halves).fill(DURABLE);
+    this.#settle = settle;
+    this.fail = fail;
+    this.#open = halves;
+  }
+
+  settle(position: number, result: WriteResult): void {
+    this.#results[position] = result;
+    this.#open -= 1;
+    if (this.#open === 0) this.#settle(this.#results);
+  }
 }
 
 /** A connection of its own, which is replaced when it breaks. */
@@ -118,11 +139,12 @@ export class PostgresStore implements Store {
     if (this.#waiting.length + halves.length > MAX_WAITING) {
       return Promise.reject(new StoreUnavailableError('too many events are waiting', { overloaded: true }));
     }
-    const results = halves.map(
-      (half) => new Promise<WriteResult>((settle, fail) => this.#waiting.push({ half, settle, fail })),
-    );
-    this.#pump();
-    return Promise.all(results);
+    if (halves.length === 0) return Promise.resolve([]);
+    return new Promise((settle, fail) => {
+      const post = new Post(halves.length, settle, fail);
+      for (const [position, half] of halves.entries()) this.#waiting.push({ half, post, position });
+      this.#pump();
+    });
   }
 
   keep(): Promise<WriteResult[]> {
@@ -187,7 +209,7 @@ export class PostgresStore implements Store {
   #giveUp(batch: readonly Waiting[], error: unknown): void {
     this.#markDown(error);
     const unavailable = new StoreUnavailableError('PostgreSQL is away', { cause: error });
-    for (const waiting of [...batch, ...this.#waiting.splice(0)]) waiting.fail(unavailable);
+    for (const waiting of [...batch, ...this.#waiting.splice(0)]) waiting.post.fail(unavailable);
   }
 
   /** Those of a flush that stands still are told; it may yet commit, and what it did is then counted as of any other. */
@@ -208,7 +230,7 @@ export class PostgresStore implements Store {
         writer.connection ??= await this.#connect();
         if (this.#unknown.size > 0) await this.#unknown.settle(writer.connection.client);
         await this.#flush(writer.connection, halves);
-        for (const waiting of batch) waiting.settle({ durable: true });
+        for (const { post, position } of batch) post.settle(position, DURABLE);
         if (this.#unknown.size > 0) this.#scheduleProbe();
         return;
       } catch (error) {
@@ -257,11 +279,9 @@ export class PostgresStore implements Store {
       await this.#commit(writer, batch.slice(middle));
       return;
     }
-    this.#options.log.error('PostgreSQL refused an event that passed the checks', {
-      trace_id: batch[0]!.half.key,
-      error,
-    });
-    batch[0]!.settle({ durable: false, rejection: UNSTORABLE });
+    const { half, post, position } = batch[0]!;
+    this.#options.log.error('PostgreSQL refused an event that passed the checks', { trace_id: half.key, error });
+    post.settle(position, { durable: false, rejection: UNSTORABLE });
   }
 
   #markDown(error: unknown): void {
@@ -304,6 +324,7 @@ export class PostgresStore implements Store {
   }
 }
 
+const DURABLE: WriteResult = { durable: true };
 const UNSTORABLE = {
   code: 'unstorable',
   message: 'The database refused this event although it passed the checks; the service log says why.',

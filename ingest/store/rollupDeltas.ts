@@ -1,12 +1,5 @@
 import { ROLLUP_GRAIN_NAMES, type RollupGrainName } from '../../contract/rollups.ts';
-import {
-  bucketRow,
-  combinationKey,
-  combinationOf,
-  NO_BUCKET,
-  newRowBuckets,
-  sameCombination,
-} from '../pipeline/rollupSamples.ts';
+import { bucketRow, combinationOf, NO_BUCKET, newRowBuckets, sameCombination } from '../pipeline/rollupSamples.ts';
 import type { RequestRow } from '../pipeline/row.ts';
 import type { Messages } from './messages.ts';
 import type { CellIds, Combination, RollupCells } from './rollupCells.ts';
@@ -107,7 +100,7 @@ class Counting {
       if (less === more) continue;
       if (ids === undefined) {
         const values = combinationOf(grain, row);
-        ids = this.#cells.find(grain, combinationKey(values));
+        ids = this.#cells.find(grain, values);
         if (ids === undefined) {
           this.missing.push({ grain, values });
           return;
