@@ -97,8 +97,7 @@ type Subtract<T> = (later: T, earlier: T) => number;
 const subtractNumbers = (later: number, earlier: number): number => later - earlier;
 const subtractBigInts = (later: bigint, earlier: bigint): number => Number(later - earlier);
 
-// `==`: a stamp is a number or a BigInt.
-const isTaken = (stamp: number | bigint | undefined): boolean => stamp != 0;
+const isTaken = (stamp: number | bigint | undefined): boolean => stamp !== 0 && stamp !== 0n;
 
 function measure<T extends number | bigint>(stamps: readonly T[], subtract: Subtract<T>): Result<TimingTrace> {
   const missing: number[] = [];
