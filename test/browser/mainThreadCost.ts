@@ -32,27 +32,49 @@ async function cost(tab: Tab, fetchName: string): Promise<number> {
   return (((await taskSeconds(tab)) - before) * 1e5) / wallMs;
 }
 
-const backend = await startBackend({ sdk: await buildSdk() });
-const browser = await startChromium();
-try {
-  const tab = await browser.open(`${backend.url}/page`);
-  await tab.send('Performance.enable', { timeDomain: 'threadTicks' });
-  await tab.run(`(async () => {
-    window.sdk = await import('/sdk/index.js');
-    sdk.configure({ endpoint: '/nowhere' });
-  })()`);
-  await cost(tab, 'sdk.tracedFetch');
-  await cost(tab, 'fetch');
-  const differences: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const plain = await cost(tab, 'fetch');
-    const traced = await cost(tab, 'sdk.tracedFetch');
-    differences.push(traced - plain);
-    console.log(`main thread: ${plain.toFixed(2)} % without, ${traced.toFixed(2)} % with the SDK`);
+export interface MainThreadCost {
+  /** Shares of the main thread's time without and with the SDK, in percent. */
+  readonly plain: number;
+  readonly traced: number;
+}
+
+/** One cost a round, after a first one that is not counted. @throws MissingProgramError without Chromium */
+export async function mainThreadCost(
+  rounds: number,
+  onRound: (cost: MainThreadCost) => void = () => {},
+): Promise<MainThreadCost[]> {
+  const backend = await startBackend({ sdk: await buildSdk() });
+  try {
+    const browser = await startChromium();
+    try {
+      const tab = await browser.open(`${backend.url}/page`);
+      await tab.send('Performance.enable', { timeDomain: 'threadTicks' });
+      await tab.run(`(async () => {
+        window.sdk = await import('/sdk/index.js');
+        sdk.configure({ endpoint: '/nowhere' });
+      })()`);
+      await cost(tab, 'sdk.tracedFetch');
+      await cost(tab, 'fetch');
+      const costs: MainThreadCost[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const plain = await cost(tab, 'fetch');
+        const traced = await cost(tab, 'sdk.tracedFetch');
+        costs.push({ plain, traced });
+        onRound({ plain, traced });
+      }
+      return costs;
+    } finally {
+      await browser.stop();
+    }
+  } finally {
+    await backend.stop();
   }
-  const median = [...differences].sort((one, other) => one - other)[ROUNDS >> 1]!;
-  console.log(`the SDK's share, median of ${ROUNDS}: ${median.toFixed(2)} %`);
-} finally {
-  await browser.stop();
-  await backend.stop();
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const costs = await mainThreadCost(ROUNDS, ({ plain, traced }) =>
+    console.log(`main thread: ${plain.toFixed(2)} % without, ${traced.toFixed(2)} % with the SDK`),
+  );
+  const differences = costs.map(({ plain, traced }) => traced - plain).sort((one, other) => one - other);
+  console.log(`the SDK's share, median of ${ROUNDS}: ${differences[ROUNDS >> 1]!.toFixed(2)} %`);
 }
