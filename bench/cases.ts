@@ -1,9 +1,13 @@
 import { batch } from './cases/batch.ts';
+import { dashboards } from './cases/dashboards.ts';
 import { growth } from './cases/growth.ts';
 import { latency } from './cases/latency.ts';
 import { metrics } from './cases/metrics.ts';
+import { middleware } from './cases/middleware.ts';
 import { overload } from './cases/overload.ts';
 import { parts } from './cases/parts.ts';
+import { reads } from './cases/reads.ts';
+import { sdk } from './cases/sdk.ts';
 import { single } from './cases/single.ts';
 import { spans } from './cases/spans.ts';
 import { start } from './cases/start.ts';
@@ -24,6 +28,10 @@ export const CASES = {
   parts,
   start,
   streams,
+  middleware,
+  sdk,
+  dashboards,
+  reads,
   growth,
 } as const satisfies Record<string, (world: World) => Promise<Figure[]>>;
 export type CaseName = keyof typeof CASES;

@@ -25,6 +25,14 @@ const CHARTS: readonly Chart[] = [
     lines: { 'grown events/s': 'at so many rows', 'empty events/s': 'empty table, same rounds' },
   },
   {
+    file: 'bench-panels.svg',
+    title: 'Statements of panels over seven days, against requests',
+    of: 'reads/rows-',
+    x: { title: 'requests in seven days', raw: 'rows' },
+    yTitle: 'milliseconds',
+    lines: { 'slowest ms': 'slowest of all panels', 'median ms': 'median of all panels' },
+  },
+  {
     file: 'bench-scrape.svg',
     title: 'Longest block of the event loop by one scrape',
     of: 'metrics/scrape-',

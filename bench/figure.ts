@@ -1,6 +1,6 @@
 import { median } from './middleware/statistics.ts';
 
-export type Unit = '×' | 'ms' | 's' | 'bytes' | '%' | 'kB';
+export type Unit = '×' | 'µs' | 'ms' | 's' | 'bytes' | '%';
 
 /** What a figure should come to. `aim` is what is hoped for beyond it. */
 export interface Goal {

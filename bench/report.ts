@@ -54,7 +54,7 @@ function withUnit(value: number, unit: Unit): string {
 }
 
 function printed(value: number, unit: Unit): string {
-  if (unit === 'bytes' || unit === 'kB') return value.toFixed(0);
+  if (unit === 'bytes') return value.toFixed(0);
   if (unit === '%') return value.toFixed(1);
   return value < 0.01 ? value.toPrecision(2) : value.toFixed(value < 10 ? 2 : 1);
 }

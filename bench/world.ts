@@ -4,7 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { startEmbedded } from '../ingest/store/embedded.ts';
 import type { Baseline } from './baselineServer.ts';
-import type { LoadResult, Order } from './load/orders.ts';
+import type { Flood, FloodResult, LoadResult, Order } from './load/orders.ts';
 import { Child } from './middleware/child.ts';
 import { type ServiceOptions, type ServiceProcess, startServiceProcess } from './serviceProcess.ts';
 
@@ -24,6 +24,7 @@ export interface World {
   baseline(variant: Baseline, databaseUrl?: string): Promise<{ port: number; pid: number }>;
   prepare(posts: number, lines: number): Promise<void>;
   load(order: Omit<Extract<Order, { kind: 'load' }>, 'kind'>): Promise<LoadResult>;
+  flood(order: Flood): Promise<FloodResult>;
   /** Ends what this case has started; PostgreSQL stays. */
   endCase(): Promise<void>;
   end(): Promise<void>;
@@ -88,6 +89,7 @@ export async function startWorld({ quick, large, say }: WorldOptions): Promise<W
       await generator.ask({ kind: 'prepare', posts, lines } satisfies Order);
     },
     load: (order) => generator.ask<LoadResult>({ kind: 'load', ...order } satisfies Order),
+    flood: (order) => generator.ask<FloodResult>({ kind: 'flood', ...order } satisfies Order),
     endCase,
     async end() {
       await endCase();

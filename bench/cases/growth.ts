@@ -1,29 +1,10 @@
 import type pg from 'pg';
 import { todaysTable } from '../copyRows.ts';
 import { type Figure, ratios } from '../figure.ts';
+import { growToday } from '../growToday.ts';
 import { rawTurns, takeTurns, warmUp } from '../turns.ts';
 import type { World } from '../world.ts';
 import { batchTurn } from './batch.ts';
-
-/** Copies rows of today's table under new keys until there are so many. Real rows, in the order in which random keys come. */
-async function grow(pool: pg.Pool, rows: number, say: (rows: number) => void): Promise<void> {
-  const table = todaysTable();
-  const { rows: columns } = await pool.query<{ name: string }>(
-    `SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND attname <> 'trace_id'`,
-    [table],
-  );
-  const names = columns.map(({ name }) => name).join(', ');
-  let there = Number((await pool.query(`SELECT count(*) FROM ${table}`)).rows[0].count);
-  while (there < rows) {
-    const more = Math.min(there, rows - there, 500_000);
-    await pool.query(
-      `INSERT INTO ${table} (trace_id, ${names}) SELECT gen_random_uuid(), ${names} FROM ${table} LIMIT ${more}`,
-    );
-    there += more;
-    say(there);
-  }
-  await pool.query(`VACUUM (ANALYZE) ${table}`);
-}
 
 /** Batches into a table that is nearly empty and into one that has millions of rows, by two services that take turns. */
 export async function growth(world: World): Promise<Figure[]> {
@@ -32,11 +13,11 @@ export async function growth(world: World): Promise<Figure[]> {
   const grown = await world.service(full.url);
   const fresh = await world.service(empty.url);
   for (const { port } of [grown, fresh]) await warmUp(world, port);
-  const sizes = world.quick ? [200_000] : [1_000_000, 10_000_000, ...(world.large ? [50_000_000] : [])];
+  const sizes = world.quick ? [200_000] : [100_000, 1_000_000, 10_000_000, ...(world.large ? [50_000_000] : [])];
   const options = batchTurn(world, 4);
   const figures: Figure[] = [];
   for (const rows of sizes) {
-    await grow(full.pool, rows, (there) => world.say(`growth: ${there.toLocaleString('en')} rows`));
+    await growToday(full.pool, rows, (there) => world.say(`growth: ${there.toLocaleString('en')} rows`));
     const turns = await takeTurns(
       world,
       {

@@ -94,6 +94,22 @@ function beacon(shared: Shared): Beacon {
   };
 }
 
+/** What is drawn once for some of a load's requests: all but the id, as it is printed behind it. */
+interface Drawn {
+  readonly server: string;
+  readonly client: string;
+}
+
+const BEFORE_ID = '{"trace_id":"';
+/** Drawing and printing takes ten times what an id does, and a load of many different ones differs no less. */
+const MOST_DRAWN = 4_096;
+
+function drawBoth(): Drawn {
+  const shared = draw();
+  const behindId = (half: object) => JSON.stringify(half).slice(BEFORE_ID.length + shared.trace_id.length);
+  return { server: behindId(serverRecord(shared)), client: behindId(beacon(shared)) };
+}
+
 /**
  * Posts that make new requests: first the server's halves, one block later the clients', so that half of all events are second halves
  * whose first is committed.
@@ -102,12 +118,16 @@ function beacon(shared: Shared): Beacon {
  */
 export function makePosts(count: number, lines: number): Post[] {
   const block = Math.max(1, Math.min(256, count >> 2));
+  const drawn = Array.from({ length: Math.min(MOST_DRAWN, count * lines) }, drawBoth);
   const posts: Post[] = [];
-  const print = (values: readonly object[]) => values.map((value) => JSON.stringify(value)).join('\n');
   while (posts.length < count) {
-    const shared = Array.from({ length: block }, () => Array.from({ length: lines }, draw));
-    for (const each of shared) posts.push({ path: '/v1/server-timings', body: print(each.map(serverRecord)) });
-    for (const each of shared) posts.push({ path: '/v1/beacons', body: print(each.map(beacon)) });
+    const requests = Array.from({ length: block }, () =>
+      Array.from({ length: lines }, () => ({ id: randomBytes(16).toString('hex'), ...pick(drawn) })),
+    );
+    const print = (half: keyof Drawn) => (each: (typeof requests)[number]) =>
+      each.map((request) => BEFORE_ID + request.id + request[half]).join('\n');
+    for (const body of requests.map(print('server'))) posts.push({ path: '/v1/server-timings', body });
+    for (const body of requests.map(print('client'))) posts.push({ path: '/v1/beacons', body });
   }
   for (let at = 1; at < posts.length; at++) if (Math.random() < DUPLICATES) posts[at] = posts[at - 1]!;
   return posts.slice(0, count);

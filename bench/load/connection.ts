@@ -4,11 +4,13 @@ const HEAD_END = '\r\n\r\n';
 
 /** One keep-alive connection that has one request under way at a time. By hand: a client of Node's costs more than what it asks. */
 export class Connection {
+  readonly port: number;
   readonly #socket: net.Socket;
   #answer = '';
   #settle: ((status: number) => void) | undefined;
 
-  private constructor(socket: net.Socket) {
+  private constructor(port: number, socket: net.Socket) {
+    this.port = port;
     this.#socket = socket;
     socket.setNoDelay(true);
     socket.setEncoding('latin1');
@@ -21,13 +23,17 @@ export class Connection {
     return new Promise((resolve, reject) => {
       const socket = net.connect(port, '127.0.0.1');
       socket.once('error', reject);
-      socket.once('connect', () => resolve(new Connection(socket)));
+      socket.once('connect', () => resolve(new Connection(port, socket)));
     });
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
   }
 
   /** @returns the status; 0 when the connection was closed instead */
   send(request: Buffer): Promise<number> {
-    if (this.#socket.destroyed) return Promise.resolve(0);
+    if (!this.isOpen) return Promise.resolve(0);
     return new Promise((resolve) => {
       this.#settle = resolve;
       this.#socket.write(request);

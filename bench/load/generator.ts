@@ -2,7 +2,9 @@
 
 import { makePosts } from './bodies.ts';
 import { Connection } from './connection.ts';
+import { flood } from './flood.ts';
 import { type LoadResult, type Order, TOKEN } from './orders.ts';
+import { quantile } from './quantile.ts';
 
 /** Made ahead, so that a load only writes bytes. */
 let requests: Buffer[] = [];
@@ -49,16 +51,15 @@ async function load(order: Extract<Order, { kind: 'load' }>): Promise<LoadResult
   const elapsedS = (performance.now() - beganMs) / 1e3;
   const { user, system } = process.cpuUsage(cpu);
   for (const connection of connections) connection.close();
-  timesMs.sort((a, b) => a - b);
-  const at = (share: number) => timesMs[Math.floor((timesMs.length - 1) * share)] ?? 0;
+  const [p50Ms, p99Ms] = [quantile(timesMs, 0.5), quantile(timesMs, 0.99)];
   const busyShare = (user + system) / 1e6 / elapsedS;
-  return { elapsedS, posts: sent, accepted, refused, p50Ms: at(0.5), p99Ms: at(0.99), busyShare };
+  return { elapsedS, posts: sent, accepted, refused, p50Ms, p99Ms, busyShare };
 }
 
 process.on('message', async (order: Order) => {
   if (order.kind === 'prepare') {
     prepare(order.posts, order.lines);
     process.send!({});
-  } else process.send!(await load(order));
+  } else process.send!(order.kind === 'flood' ? await flood(requests, order) : await load(order));
 });
 process.on('disconnect', () => process.exit());
