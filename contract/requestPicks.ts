@@ -24,6 +24,19 @@ export const REQUEST_PICKS = {
   },
 } as const satisfies Record<string, { perHour: number; where: string; order: string }>;
 
+/** Columns of a request that the sample keeps, so that panels answer from it alone; as they were when it was picked. */
+export const SAMPLE_FACTS = [
+  'connection',
+  'status',
+  'flags',
+  'tpot_ms',
+  'first_screen_ms',
+  'quantization',
+  'decoding',
+  'temperature',
+  'sub_stages_ns',
+] as const;
+
 export type RequestPick = keyof typeof REQUEST_PICKS;
 export const REQUEST_PICK_NAMES = Object.keys(REQUEST_PICKS) as readonly RequestPick[];
 

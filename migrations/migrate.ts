@@ -4,6 +4,8 @@ import * as requests from './0001_requests.ts';
 import * as rollups from './0002_rollups.ts';
 import * as connectionSplit from './0003_connection_split.ts';
 import * as requestPicks from './0004_request_picks.ts';
+import * as rollupSums from './0005_rollup_sums.ts';
+import * as sampleFacts from './0006_sample_facts.ts';
 import { MigrationError } from './migrationError.ts';
 
 /** Every migration, in order. A list and not a scan of the folder: a missing file is then a compile error. */
@@ -12,6 +14,8 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002_rollups': rollups,
   '0003_connection_split': connectionSplit,
   '0004_request_picks': requestPicks,
+  '0005_rollup_sums': rollupSums,
+  '0006_sample_facts': sampleFacts,
 };
 
 /** Any number that no other user of the database locks. */

@@ -13,6 +13,27 @@ CREATE OR REPLACE FUNCTION flag_names(flags smallint)
 RETURN array_remove(ARRAY[CASE WHEN (((flags)::integer & 1) <> 0) THEN 'coalesced'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 2) <> 0) THEN 'suspended'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 4) <> 0) THEN 'hidden'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 8) <> 0) THEN 'first_tokens_unknown'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 16) <> 0) THEN 'stage_overflow'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 32) <> 0) THEN 'clock_anomaly'::text ELSE NULL::text END, CASE WHEN (((flags)::integer & 64) <> 0) THEN 'started_at_replaced'::text ELSE NULL::text END], NULL::text)
 ;
 
+CREATE OR REPLACE FUNCTION make_rollup_sums(of_hours timestamp with time zone[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$ BEGIN
+    DELETE FROM rollup_sums WHERE hour = ANY (of_hours);
+    INSERT INTO rollup_sums (hour, grain, metric, region, device, variant, stage, buckets, counts, upto)
+    SELECT hour, grain, metric, region, device, variant, stage, array_agg(bucket ORDER BY bucket), array_agg(n ORDER BY bucket), array_agg(upto ORDER BY bucket)
+    FROM (
+      SELECT hour, grain, metric, region, device, variant, stage, bucket, n, (sum(n) OVER (PARTITION BY hour, grain, metric, region, device, variant, stage ORDER BY bucket))::integer AS upto
+      FROM (
+        SELECT hour, grain, metric, region, device, variant, stage, bucket, sum(n)::integer AS n
+        FROM (
+          SELECT h.hour, c.grain, c.metric, c.region, c.device, c.variant, c.stage, unnest(h.buckets) AS bucket, unnest(h.counts) AS n
+          FROM rollup_cells c JOIN rollup_hours h ON h.cell = c.id
+          WHERE h.hour = ANY (of_hours) AND (c.grain, c.metric) IN (('client', 'ttft_client'), ('route', 'ttft_client'), ('route', 'tpot'), ('route', 'first_screen'), ('stage', 'stage_duration'))
+        ) AS entries GROUP BY hour, grain, metric, region, device, variant, stage, bucket HAVING sum(n) > 0
+      ) AS counted
+    ) AS ranked GROUP BY hour, grain, metric, region, device, variant, stage;
+  END $function$
+;
+
 CREATE OR REPLACE FUNCTION rollup_percentile(fraction double precision, buckets smallint[], counts bigint[])
  RETURNS double precision
  LANGUAGE plpgsql
@@ -90,6 +111,16 @@ CREATE TABLE request_picks (
   tier text,
   region text,
   device device,
+  stands_for real,
+  connection connection,
+  status stream_status,
+  flags smallint,
+  tpot_ms real,
+  first_screen_ms real,
+  quantization text,
+  decoding text,
+  temperature real,
+  sub_stages_ns jsonb,
   CONSTRAINT request_picks_pkey PRIMARY KEY (pick, hour, place),
   CONSTRAINT known_pick CHECK (pick = ANY (ARRAY['slowest'::text, 'longest_gap'::text, 'sample'::text])),
   CONSTRAINT places_from_1 CHECK (place >= 1),
@@ -260,6 +291,21 @@ CREATE TABLE rollup_progress (
   closed_through date NOT NULL,
   CONSTRAINT rollup_progress_pkey PRIMARY KEY (only_row),
   CONSTRAINT one_row CHECK (only_row)
+);
+
+CREATE TABLE rollup_sums (
+  hour timestamp with time zone NOT NULL,
+  grain text NOT NULL,
+  metric text NOT NULL,
+  region text,
+  device text,
+  variant text,
+  stage text,
+  buckets smallint[] NOT NULL,
+  counts integer[] NOT NULL,
+  upto integer[] NOT NULL,
+  CONSTRAINT one_sum_each UNIQUE NULLS NOT DISTINCT (hour, grain, metric, region, device, variant, stage),
+  CONSTRAINT arrays_alike CHECK (cardinality(buckets) > 0 AND cardinality(counts) = cardinality(buckets) AND cardinality(upto) = cardinality(buckets))
 );
 
 CREATE INDEX requests_started_at ON requests USING brin (started_at) WITH (pages_per_range='32');
@@ -648,6 +694,16 @@ COMMENT ON COLUMN request_picks.variant IS 'Variant, as in requests.';
 COMMENT ON COLUMN request_picks.tier IS 'Tier, as in requests.';
 COMMENT ON COLUMN request_picks.region IS 'Region, as in requests.';
 COMMENT ON COLUMN request_picks.device IS 'Device, as in requests.';
+COMMENT ON COLUMN request_picks.stands_for IS 'Requests of the hour divided by those sampled of it: how many this one stands for.';
+COMMENT ON COLUMN request_picks.connection IS 'The client''s connection, as in requests, when it was picked.';
+COMMENT ON COLUMN request_picks.status IS 'How the stream ended, as in requests, when it was picked.';
+COMMENT ON COLUMN request_picks.flags IS 'Flags, as in requests, when it was picked.';
+COMMENT ON COLUMN request_picks.tpot_ms IS 'Time per output token (milliseconds), when it was picked.';
+COMMENT ON COLUMN request_picks.first_screen_ms IS 'Arrival of output token 50 (milliseconds), when it was picked.';
+COMMENT ON COLUMN request_picks.quantization IS 'Quantisation, as in requests.';
+COMMENT ON COLUMN request_picks.decoding IS 'Decoding, as in requests.';
+COMMENT ON COLUMN request_picks.temperature IS 'Temperature, as in requests.';
+COMMENT ON COLUMN request_picks.sub_stages_ns IS 'Named pieces of work (nanoseconds), as in requests.';
 COMMENT ON TABLE request_picks_progress IS 'One row: how far the picks are made.';
 COMMENT ON COLUMN request_picks_progress.only_row IS 'Always true.';
 COMMENT ON COLUMN request_picks_progress.picked_before IS 'Hours that begin before this are picked; later requests are read from requests.';
@@ -760,6 +816,17 @@ COMMENT ON COLUMN rollup_hours.counts IS 'Requests per bucket, in the order of b
 COMMENT ON TABLE rollup_progress IS 'One row: how far the rollups are closed.';
 COMMENT ON COLUMN rollup_progress.only_row IS 'Always true.';
 COMMENT ON COLUMN rollup_progress.closed_through IS 'Days up to this one, in UTC, are in rollup_days; later ones are made from rollup_hours.';
+COMMENT ON TABLE rollup_sums IS 'Folded histograms by hour over all models, routes and tiers: what most panels ask for, in a tenth of the lines. Always the sum of rollup_hours; what is not folded is missing here too.';
+COMMENT ON COLUMN rollup_sums.hour IS 'Hour in UTC in which the requests started.';
+COMMENT ON COLUMN rollup_sums.grain IS 'As in rollup_cells: client is by region and device here, route by variant, stage by stage.';
+COMMENT ON COLUMN rollup_sums.metric IS 'The duration that is counted.';
+COMMENT ON COLUMN rollup_sums.region IS 'Value of the dimension, unknown where the request has none; null where the grain is not by it.';
+COMMENT ON COLUMN rollup_sums.device IS 'Value of the dimension, unknown where the request has none; null where the grain is not by it.';
+COMMENT ON COLUMN rollup_sums.variant IS 'Value of the dimension, unknown where the request has none; null where the grain is not by it.';
+COMMENT ON COLUMN rollup_sums.stage IS 'Value of the dimension, unknown where the request has none; null where the grain is not by it.';
+COMMENT ON COLUMN rollup_sums.buckets IS 'Buckets with requests in them, rising.';
+COMMENT ON COLUMN rollup_sums.counts IS 'Requests per bucket, in the order of buckets.';
+COMMENT ON COLUMN rollup_sums.upto IS 'Requests up to and including the bucket, so that width_bucket finds a percentile without adding up.';
 COMMENT ON VIEW rollups IS 'Histograms by hour, complete to the last commit. Always sum n: a bucket may have several lines, and negative ones. Example: SELECT region, sum(n), rollup_percentile(0.95, array_agg(bucket), array_agg(n)) AS p95_ms FROM rollups WHERE grain = ''client'' AND metric = ''ttft_client'' AND hour >= now() - interval ''7 days'' GROUP BY region';
 COMMENT ON COLUMN rollups.grain IS 'Which dimensions are kept apart; add up lines of one grain only.';
 COMMENT ON COLUMN rollups.metric IS 'The duration that is counted; requests counts requests.';
@@ -776,6 +843,7 @@ COMMENT ON COLUMN rollups_daily.value_ms IS 'The duration that the bucket stands
 COMMENT ON COLUMN rollups_daily.n IS 'Requests, to be summed.';
 COMMENT ON VIEW rollups_recounted IS 'The rollups by hour, counted anew from the requests that are kept: slow, for checking, best within bounds of received_on. Combinations beyond the cap are told apart here.';
 COMMENT ON COLUMN rollups_recounted.received_on IS 'Day of receipt of the requests (requests.day).';
+COMMENT ON FUNCTION make_rollup_sums(timestamp with time zone[]) IS 'Makes the sums of these hours anew. The folding process calls it for the hours that it has changed.';
 COMMENT ON FUNCTION rollup_percentile(double precision,smallint[],bigint[]) IS 'Nearest-rank percentile in milliseconds, as percentile_disc, at most 1 % off: fraction from 0 to 1, and buckets and counts of any lines of rollups, in any order. Null without requests.';
 COMMENT ON FUNCTION rollup_percentiles(double precision[],smallint[],bigint[]) IS 'Several percentiles at once, which costs little more than one; see rollup_percentile.';
 
@@ -792,6 +860,7 @@ GRANT SELECT ON rollup_days TO grafana_reader;
 GRANT SELECT ON rollup_deltas TO grafana_reader;
 GRANT SELECT ON rollup_hours TO grafana_reader;
 GRANT SELECT ON rollup_progress TO grafana_reader;
+GRANT SELECT ON rollup_sums TO grafana_reader;
 GRANT SELECT ON rollups TO grafana_reader;
 GRANT SELECT ON rollups_daily TO grafana_reader;
 GRANT SELECT ON rollups_recounted TO grafana_reader;

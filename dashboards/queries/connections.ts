@@ -1,19 +1,27 @@
 import { UNKNOWN_LABEL } from '../../contract/metrics.ts';
 import type { Dimension } from '../variables/dimensions.ts';
-import { inScope, without } from './requestsFilter.ts';
+import { sampledSql } from './picks.ts';
+import { without } from './requestsFilter.ts';
+import { weightedPercentiles } from './weighted.ts';
 
 /** Client TTFT in milliseconds by the client's kind of connection; the label has the number of streams. */
 export function connectionsSql(dimensions: readonly Dimension[]): string {
-  return `SELECT concat(connection, ' (', streams, ')') AS connection, p50, p95
-FROM (
-  SELECT coalesce(connection::text, '${UNKNOWN_LABEL}') AS connection, count(*) AS streams,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY ttft_ms) AS p50,
-    percentile_cont(0.95) WITHIN GROUP (ORDER BY ttft_ms) AS p95
-  FROM requests
-  WHERE ${inScope(dimensions)}
-    AND ttft_ms IS NOT NULL
-    AND ${without('suspended')}
-  GROUP BY 1
-) AS kinds
+  const streams = sampledSql({
+    columns: [`coalesce(connection::text, '${UNKNOWN_LABEL}') AS kind`, 'ttft_ms'],
+    dimensions,
+    more: `ttft_ms IS NOT NULL
+    AND ${without('suspended')}`,
+  });
+  const percentiles = weightedPercentiles(
+    { source: 'streams', keys: ['kind'], values: ['ttft_ms'] },
+    { p50: ['ttft_ms', 0.5], p95: ['ttft_ms', 0.95] },
+  );
+  return `WITH streams AS (
+  ${streams}
+), ${percentiles}, numbers AS (
+  SELECT kind, round(sum(weight)) AS streams FROM streams GROUP BY kind
+)
+SELECT concat(kind, ' (', streams, ')') AS connection, p50, p95
+FROM percentiles JOIN numbers USING (kind)
 ORDER BY p95 DESC, 1`;
 }

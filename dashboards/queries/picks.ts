@@ -3,12 +3,16 @@ import { DIMENSIONS, type Dimension } from '../variables/dimensions.ts';
 import { inScope } from './requestsFilter.ts';
 
 /** Folded while the query is planned: one of two branches is never run. */
-const LONG = `$__timeTo()::timestamptz - $__timeFrom()::timestamptz > interval '${PICKS_BEYOND_HOURS} hours'`;
-const PICKED_BEFORE = '(SELECT picked_before FROM request_picks_progress)';
+export const LONG = `$__timeTo()::timestamptz - $__timeFrom()::timestamptz > interval '${PICKS_BEYOND_HOURS} hours'`;
+export const PICKED_BEFORE = '(SELECT picked_before FROM request_picks_progress)';
 
 /** Of a long range, what no pick covers yet: an hour or two. The second condition is for the partitions. */
 const NOT_PICKED = `(NOT (${LONG}) OR (started_at >= ${PICKED_BEFORE}
       AND day >= CASE WHEN ${PICKED_BEFORE} = '-infinity' THEN '-infinity' ELSE (${PICKED_BEFORE} AT TIME ZONE 'UTC')::date - 1 END))`;
+
+/** Hours of a long range of which there are picks. */
+export const PICKED_HOURS = `${LONG}
+    AND hour BETWEEN date_trunc('hour', $__timeFrom()::timestamptz) AND $__timeTo() AND hour < ${PICKED_BEFORE}`;
 
 export interface PickScope {
   readonly pick: RequestPick;
@@ -40,8 +44,37 @@ export function pickedSql({ pick, dimensions = DIMENSIONS, limit, more, shortOrd
    ORDER BY ${shortOrder ?? order} LIMIT ${openLimit})
   UNION
   (SELECT trace_id, day FROM request_picks
-   WHERE ${LONG} AND pick = '${pick}'
-    AND hour BETWEEN date_trunc('hour', $__timeFrom()::timestamptz) AND $__timeTo() AND hour < ${PICKED_BEFORE}
+   WHERE pick = '${pick}' AND ${PICKED_HOURS}
     AND ${scope}
    ORDER BY ${closedOrder} LIMIT ${closedLimit})`;
+}
+
+export interface SampleScope {
+  /** Columns of the result, each by its SQL on a request; only on what the sample keeps. */
+  readonly columns: readonly string[];
+  readonly dimensions: readonly Dimension[];
+  readonly more: string;
+}
+
+/** How many requests one of an open hour stands for: of a short range itself, of a long one as many as in the last closed hour. */
+const OPEN_WEIGHT = `(SELECT CASE WHEN ${LONG} THEN coalesce(max(stands_for), 1) ELSE 1 END FROM request_picks
+    WHERE pick = 'sample' AND hour = ${PICKED_BEFORE} - interval '1 hour')`;
+
+/**
+ * A SELECT of requests with how many each stands for (`weight`): of a short range all of them, of a long one the sample of its closed hours,
+ * and of the open ones those that will be in it.
+ */
+export function sampledSql({ columns, dimensions, more }: SampleScope): string {
+  const conditions = `${inScope(dimensions)}
+    AND ${more}`;
+  return `SELECT ${columns.join(', ')}, ${OPEN_WEIGHT}::double precision AS weight
+  FROM requests
+  WHERE uuid_hash(trace_id) < 4294967296 / ${OPEN_WEIGHT} - 2147483648
+    AND ${conditions}
+    AND ${NOT_PICKED}
+  UNION ALL
+  SELECT ${columns.join(', ')}, stands_for
+  FROM request_picks
+  WHERE pick = 'sample' AND ${PICKED_HOURS}
+    AND ${conditions}`;
 }

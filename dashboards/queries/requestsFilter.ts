@@ -25,10 +25,17 @@ export function inScope(dimensions: readonly Dimension[] = DIMENSIONS): string {
 }
 
 /** Whether every option is chosen is asked once; only if not, each row has to say which one it is, which takes as long as reading it. */
-function isChosen(dimension: Dimension): string {
-  const chosen = reference(`${dimension}:sqlstring`);
-  const everyOne = `NOT EXISTS (SELECT FROM (${optionsSql(dimension)}) AS options WHERE value NOT IN (${chosen}))`;
-  return `(${everyOne} OR (${labelOf(dimension)}) IN (${chosen}))`;
+export function isChosen(dimension: Dimension): string {
+  return `(${everyOptionChosen(dimension)} OR (${labelOf(dimension)}) IN (${reference(`${dimension}:sqlstring`)}))`;
+}
+
+/** A condition that no row decides: PostgreSQL asks it once, and starts no scan of which it is the whole answer. */
+export function everyOptionChosen(...dimensions: readonly Dimension[]): string {
+  const each = dimensions.map(
+    (dimension) =>
+      `NOT EXISTS (SELECT FROM (${optionsSql(dimension)}) AS options WHERE value NOT IN (${reference(`${dimension}:sqlstring`)}))`,
+  );
+  return each.join(' AND ');
 }
 
 /** The label value under which the metrics count a row: what was named, `unknown`, or `other` beyond the cap. */

@@ -3,10 +3,11 @@ import { ROLLUP_STAGES } from '../../contract/rollups.ts';
 import { SERVER_TTFT_STAGES } from '../../contract/stages.ts';
 import { variableMatchers } from './matchers.ts';
 import { neverEmpty } from './neverEmpty.ts';
-import { pickedSql } from './picks.ts';
+import { pickedSql, sampledSql } from './picks.ts';
 import { rateOf } from './quantile.ts';
-import { IN_DAYS, inScope, LOG_ID, TRACE_ID } from './requestsFilter.ts';
-import { rankedPercentile, rankedRollups } from './rollups.ts';
+import { rankedPercentile, rankedRollups } from './rankedRollups.ts';
+import { IN_DAYS, LOG_ID, TRACE_ID } from './requestsFilter.ts';
+import { weightedPercentiles } from './weighted.ts';
 
 export const STAGE_DIMENSIONS = ['model'] as const;
 
@@ -35,7 +36,7 @@ export function inferenceShare(): { readonly inference: string; readonly rest: s
 export function stageSummarySql(): string {
   const ranked = rankedRollups({
     grain: 'stage',
-    metric: 'stage_duration',
+    metrics: ['stage_duration'],
     by: { stage: 'stage' },
     variables: STAGE_DIMENSIONS,
   });
@@ -79,15 +80,25 @@ LIMIT ${MAX_POINTS}`);
 
 /** Named pieces of work inside the server: how often, how long in milliseconds, the one that takes the most time first. */
 export function subStageSummarySql(): string {
-  return `SELECT name, count(*) AS requests,
-  percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ns) / 1e6 AS p50,
-  percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ns) / 1e6 AS p95
-FROM (
-  SELECT part.key AS name, part.value::bigint AS duration_ns
-  FROM requests CROSS JOIN LATERAL jsonb_each_text(sub_stages_ns) AS part
-  WHERE ${inScope(STAGE_DIMENSIONS)}
-) AS parts
-GROUP BY name
-ORDER BY sum(duration_ns) DESC, name
+  const requests = sampledSql({
+    columns: ['sub_stages_ns'],
+    dimensions: STAGE_DIMENSIONS,
+    more: 'sub_stages_ns IS NOT NULL',
+  });
+  const percentiles = weightedPercentiles(
+    { source: 'parts', keys: ['name'], values: ['duration_ms'] },
+    { p50: ['duration_ms', 0.5], p95: ['duration_ms', 0.95] },
+  );
+  return `WITH parts AS (
+  SELECT part.key AS name, part.value::bigint / 1e6::double precision AS duration_ms, weight
+  FROM (
+  ${requests}
+  ) AS sampled CROSS JOIN LATERAL jsonb_each_text(sub_stages_ns) AS part
+), ${percentiles}, numbers AS (
+  SELECT name, round(sum(weight))::bigint AS requests, sum(duration_ms * weight) AS spent FROM parts GROUP BY name
+)
+SELECT name, requests, p50, p95
+FROM percentiles JOIN numbers USING (name)
+ORDER BY spent DESC, name
 LIMIT 50`;
 }

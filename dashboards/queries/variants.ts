@@ -4,8 +4,11 @@ import { VARIANT_VERDICT_MS } from '../rules/thresholds.ts';
 import type { Dimension } from '../variables/dimensions.ts';
 import { reference } from '../variables/reference.ts';
 import { BAND_LABELS } from './completionByBand.ts';
-import { inScope, labelOf, without } from './requestsFilter.ts';
-import { rankedPercentile, rankedRollups, rollupConditions, rollupLabelOf } from './rollups.ts';
+import { LONG, sampledSql } from './picks.ts';
+import { rankedPercentile, rankedRollups, rollupsByHour } from './rankedRollups.ts';
+import { everyOptionChosen, labelOf, without } from './requestsFilter.ts';
+import { rollupConditions, rollupLabelOf } from './rollups.ts';
+import { weightedPercentiles } from './weighted.ts';
 
 /** Besides the two variants; what all of the dashboard's SQL and most of its metrics know. */
 export const VARIANT_DIMENSIONS = ['model', 'route', 'tier', 'region', 'device'] as const satisfies Dimension[];
@@ -20,26 +23,51 @@ const CHOSEN = `chosen AS (
   SELECT min(place) AS place, variant FROM (VALUES ('A', ${A}), ('B', ${B})) AS pair(place, variant) GROUP BY variant
 )`;
 
-/** Streams of the chosen variants; gaps and TPOT only of those that no proxy held back. */
-const STREAMS = `streams AS (
-  SELECT ${labelOf('variant')} AS variant, quantization, decoding, temperature, ttft_ms, first_screen_ms, status,
-    CASE WHEN ${without('coalesced')} THEN tpot_ms END AS tpot_ms
-  FROM requests
-  WHERE ${inScope(VARIANT_DIMENSIONS)}
-    AND (${labelOf('variant')}) IN (${A}, ${B})
+/** Ended streams of the chosen variants; gaps and TPOT only of those that no proxy held back. */
+function streams(when: string, ...columns: string[]): string {
+  const sampled = sampledSql({
+    columns: [
+      `${labelOf('variant')} AS variant`,
+      ...columns,
+      'ttft_ms',
+      'first_screen_ms',
+      `status = 'complete' AS complete`,
+      `CASE WHEN ${without('coalesced')} THEN tpot_ms END AS tpot_ms`,
+    ],
+    dimensions: VARIANT_DIMENSIONS,
+    more: `(${labelOf('variant')}) IN (${A}, ${B})
     AND status <> 'streaming'
     AND ${without('suspended')}
+    AND ${when}`,
+  });
+  return `streams AS (
+  ${sampled}
 )`;
+}
 
-const percentile = (share: number, column: string) => `percentile_cont(${share}) WITHIN GROUP (ORDER BY ${column})`;
+/** Common table expressions that end in `summed`: the figures of each group of streams. */
+function figures(keys: readonly string[]): string {
+  const key = keys.join(', ');
+  const percentiles = weightedPercentiles(
+    { source: 'streams', keys, values: ['ttft_ms', 'tpot_ms', 'first_screen_ms'] },
+    {
+      ttft_p50: ['ttft_ms', 0.5],
+      ttft_p95: ['ttft_ms', 0.95],
+      tpot_p50: ['tpot_ms', 0.5],
+      tpot_p90: ['tpot_ms', 0.9],
+      first_screen_p50: ['first_screen_ms', 0.5],
+    },
+  );
+  return `${percentiles}, numbers AS (
+  SELECT ${key}, round(sum(weight))::bigint AS streams, coalesce(sum(weight) FILTER (WHERE complete), 0) / sum(weight) AS completed
+  FROM streams GROUP BY ${key}
+), summed AS (
+  SELECT ${key}, ${FIGURES}
+  FROM numbers LEFT JOIN percentiles USING (${key})
+)`;
+}
 
-const FIGURES = `count(*) AS streams,
-    ${percentile(0.5, 'ttft_ms')} AS ttft_p50,
-    ${percentile(0.95, 'ttft_ms')} AS ttft_p95,
-    ${percentile(0.5, 'tpot_ms')} AS tpot_p50,
-    ${percentile(0.9, 'tpot_ms')} AS tpot_p90,
-    ${percentile(0.5, 'first_screen_ms')} AS first_screen_p50,
-    (count(*) FILTER (WHERE status = 'complete'))::double precision / count(*) AS completed`;
+const FIGURES = 'streams, ttft_p50, ttft_p95, tpot_p50, tpot_p90, first_screen_p50, completed';
 
 const { ttft, slowTtft, tpot } = VARIANT_VERDICT_MS;
 
@@ -60,30 +88,65 @@ const VERDICT = `CASE
     ELSE '${VERDICTS.either}'
   END`;
 
+/** The rollups by variant and its outcomes answer for whole hours of a long range that nothing narrows. */
+const ROLLED_UP = `(${LONG} AND ${everyOptionChosen(...VARIANT_DIMENSIONS)})`;
+const OF_THE_TWO = `(${rollupLabelOf('variant')}) IN (${A}, ${B})`;
+
 /** The two variants, a row each: milliseconds, shares from 0 to 1, and what follows from TTFT and TPOT together. */
 export function variantsSql(): string {
-  return `WITH ${CHOSEN}, ${STREAMS}, summed AS (
-  SELECT variant, ${FIGURES}
-  FROM streams
-  GROUP BY variant
+  const ranked = rankedRollups({
+    grain: 'route',
+    metrics: ['ttft_client', 'tpot', 'first_screen'],
+    by: { variant: rollupLabelOf('variant'), metric: 'metric' },
+    variables: [],
+    more: OF_THE_TWO,
+    when: ROLLED_UP,
+  });
+  const outcomes = rollupConditions({
+    grain: 'outcome',
+    metrics: ['requests'],
+    variables: [],
+    more: `${OF_THE_TWO} AND outcome NOT IN ('streaming', 'unknown')`,
+    when: ROLLED_UP,
+  });
+  const of = (metric: string, share: number) => `max(p${share * 100}) FILTER (WHERE metric = '${metric}')`;
+  return `WITH ${CHOSEN}, ${ranked}, rolled AS (
+  SELECT variant, metric, ${[0.5, 0.9, 0.95].map((share) => `${rankedPercentile(share)} AS p${share * 100}`).join(', ')}
+  FROM ranked
+  GROUP BY variant, metric
+), rolled_streams AS (
+  SELECT ${rollupLabelOf('variant')} AS variant, sum(n)::bigint AS streams,
+    (coalesce(sum(n) FILTER (WHERE outcome = 'complete'), 0) / nullif(sum(n), 0))::double precision AS completed
+  FROM rollups
+  WHERE ${outcomes}
+  GROUP BY 1
+  HAVING sum(n) > 0
+), ${streams(`NOT ${ROLLED_UP}`)}, ${figures(['variant'])}, both_ways AS (
+  SELECT variant, ${FIGURES} FROM summed
+  UNION ALL
+  SELECT variant, streams, ${of('ttft_client', 0.5)}, ${of('ttft_client', 0.95)}, ${of('tpot', 0.5)}, ${of('tpot', 0.9)},
+    ${of('first_screen', 0.5)}, completed
+  FROM rolled_streams LEFT JOIN rolled USING (variant)
+  GROUP BY variant, streams, completed
 )
-SELECT place || ': ' || variant AS variant, streams, ttft_p50, ttft_p95, tpot_p50, tpot_p90, first_screen_p50, completed,
+SELECT place || ': ' || variant AS variant, ${FIGURES},
   ${VERDICT} AS verdict
-FROM summed JOIN chosen USING (variant)
+FROM both_ways JOIN chosen USING (variant)
 ORDER BY place`;
 }
 
 /** The same figures by quantisation, decoding and band of temperature. */
 export function settingsSql(): string {
-  return `WITH ${CHOSEN}, ${STREAMS}
-SELECT place || ': ' || variant AS variant,
-  coalesce(quantization, '${UNKNOWN_LABEL}') AS quantisation,
-  coalesce(decoding, '${UNKNOWN_LABEL}') AS decoding,
-  CASE WHEN temperature IS NULL THEN '${UNKNOWN_LABEL}' WHEN temperature = 0 THEN '0' WHEN temperature <= 0.5 THEN 'up to 0.5'
-    WHEN temperature <= 1 THEN '0.5 to 1' ELSE 'over 1' END AS temperature,
-    ${FIGURES}
-FROM streams JOIN chosen USING (variant)
-GROUP BY 1, 2, 3, 4
+  const settings = ['quantisation', 'decoding', 'temperature'];
+  const columns = [
+    `coalesce(quantization, '${UNKNOWN_LABEL}') AS quantisation`,
+    `coalesce(decoding, '${UNKNOWN_LABEL}') AS decoding`,
+    `CASE WHEN temperature IS NULL THEN '${UNKNOWN_LABEL}' WHEN temperature = 0 THEN '0' WHEN temperature <= 0.5 THEN 'up to 0.5'
+    WHEN temperature <= 1 THEN '0.5 to 1' ELSE 'over 1' END AS temperature`,
+  ];
+  return `WITH ${CHOSEN}, ${streams('true', ...columns)}, ${figures(['variant', ...settings])}
+SELECT place || ': ' || variant AS variant, ${settings.join(', ')}, ${FIGURES}
+FROM summed JOIN chosen USING (variant)
 ORDER BY 1, streams DESC, 2, 3, 4
 LIMIT 100`;
 }
@@ -92,9 +155,9 @@ LIMIT 100`;
 export function variantCompletionSql(): string {
   const conditions = rollupConditions({
     grain: 'outcome',
-    metric: 'requests',
+    metrics: ['requests'],
     variables: [],
-    more: `(${rollupLabelOf('variant')}) IN (${A}, ${B}) AND outcome NOT IN ('streaming', 'unknown')`,
+    more: `${OF_THE_TWO} AND outcome NOT IN ('streaming', 'unknown')`,
   });
   const bands = TTFT_BANDS.map(({ name }, position) => `('${name}', '${BAND_LABELS[position]}', ${position})`);
   const completed = (of: string) =>
@@ -113,19 +176,18 @@ ORDER BY position`;
 
 /** Client TTFT p95 in milliseconds by hour of the chosen variants, from the rollups. */
 export function variantHistorySql(): string {
-  const ranked = rankedRollups({
-    grain: 'route',
-    metric: 'ttft_client',
-    by: { time: 'hour', variant: rollupLabelOf('variant') },
-    variables: VARIANT_ROLLUP_DIMENSIONS,
-    more: `(${rollupLabelOf('variant')}) IN (${A}, ${B})`,
-  });
+  const hours = rollupsByHour(
+    {
+      grain: 'route',
+      metrics: ['ttft_client'],
+      by: { time: 'hour', variant: rollupLabelOf('variant') },
+      variables: VARIANT_ROLLUP_DIMENSIONS,
+      more: OF_THE_TWO,
+    },
+    { p95: 0.95 },
+  );
   const p95 = (of: string) => `max(p95) FILTER (WHERE variant = ${of})`;
-  return `WITH ${ranked}, hours AS (
-  SELECT time, variant, ${rankedPercentile(0.95)} AS p95
-  FROM ranked
-  GROUP BY time, variant
-)
+  return `WITH ${hours}
 SELECT time, ${p95(A)} AS variant_a, ${p95(B)} AS variant_b
 FROM hours
 GROUP BY time

@@ -1,6 +1,6 @@
-import { reference } from '../variables/reference.ts';
-import { HOUR_COLUMNS } from './clientTtftByHour.ts';
-import { rankedPercentile, rankedRollups, rollupLabelOf } from './rollups.ts';
+import { HOUR_COLUMNS, hourOfDay } from './clientTtftByHour.ts';
+import { rankedPercentile, rankedRollups } from './rankedRollups.ts';
+import { rollupLabelOf } from './rollups.ts';
 
 /** Below so many streams a cell's p95 is one or two of them. */
 export const MIN_STREAMS_PER_CELL = 20;
@@ -10,11 +10,11 @@ export const WHERE_DIMENSIONS = ['model', 'region', 'device'] as const;
 
 const RANKED = rankedRollups({
   grain: 'client',
-  metric: 'ttft_client',
+  metrics: ['ttft_client'],
   by: {
     region: rollupLabelOf('region'),
     device: rollupLabelOf('device'),
-    hour_of_day: `extract(hour FROM hour AT TIME ZONE '${reference('__timezone')}')::smallint`,
+    hour_of_day: hourOfDay('hour'),
   },
   variables: WHERE_DIMENSIONS,
 });

@@ -1,9 +1,10 @@
 import type pg from 'pg';
-import { PICK_AFTER_MINUTES, REQUEST_PICK_NAMES, REQUEST_PICKS } from '../../contract/requestPicks.ts';
+import { PICK_AFTER_MINUTES, REQUEST_PICK_NAMES, REQUEST_PICKS, SAMPLE_FACTS } from '../../contract/requestPicks.ts';
 import { inTransaction } from './connection.ts';
 
 /** Any number, the same in all replicas: one of them picks. */
 const PICK_LOCK = 7_305_006;
+const DIMENSIONS = ['model', 'route', 'variant', 'tier', 'region', 'device'];
 
 /**
  * Picks the requests of the next hour that is over, in one transaction; an hour without requests costs a look.
@@ -48,15 +49,21 @@ const NEXT_HOUR = `
     ) END AS hour FROM request_picks_progress
   ) AS next WHERE hour + interval '1 hour ${PICK_AFTER_MINUTES} minutes' <= now()`;
 
+const OF_THE_HOUR = `started_at >= $1 AND started_at < $1::timestamptz + interval '1 hour'
+      AND day BETWEEN ($1::timestamptz AT TIME ZONE 'UTC')::date - 1 AND ($1::timestamptz AT TIME ZONE 'UTC')::date + 2`;
+
 function pickSql(name: keyof typeof REQUEST_PICKS): string {
   const { perHour, where, order } = REQUEST_PICKS[name];
+  const columns = ['trace_id', 'day', 'started_at', 'ttft_ms', 'gap_max_ms', ...DIMENSIONS];
+  if (name === 'sample') columns.push(...SAMPLE_FACTS);
+  // A busy hour has no more of them than a quiet one: each stands for so many.
+  const weight =
+    name === 'sample' ? `greatest(1, (SELECT count(*) FROM requests WHERE ${OF_THE_HOUR}) / ${perHour}.0)` : 'NULL';
   return `
-    INSERT INTO request_picks (hour, pick, place, trace_id, day, started_at, ttft_ms, gap_max_ms, model, route, variant, tier, region, device)
-    SELECT $1, '${name}', row_number() OVER (ORDER BY ${order}), trace_id, day, started_at, ttft_ms, gap_max_ms,
-      model, route, variant, tier, region, device
+    INSERT INTO request_picks (hour, pick, place, stands_for, ${columns.join(', ')})
+    SELECT $1, '${name}', row_number() OVER (ORDER BY ${order}), ${weight}, ${columns.join(', ')}
     FROM requests
-    WHERE started_at >= $1 AND started_at < $1::timestamptz + interval '1 hour'
-      AND day BETWEEN ($1::timestamptz AT TIME ZONE 'UTC')::date - 1 AND ($1::timestamptz AT TIME ZONE 'UTC')::date + 2
+    WHERE ${OF_THE_HOUR}
       AND ${where}
     ORDER BY ${order} LIMIT ${perHour}`;
 }

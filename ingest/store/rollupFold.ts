@@ -9,8 +9,8 @@ const MAX_DELTAS = 1_000;
 const OPEN_DAYS = 2;
 
 /**
- * Moves what has gathered in `rollup_deltas` into the hours, and where a day is closed into that too, in one transaction: a crash
- * leaves everything as it was. Flushes only append, so they never wait for it. Any number of processes may try; one works, the
+ * Moves what has gathered in `rollup_deltas` into the hours and their sums, and where a day is closed into that too, in one transaction: a
+ * crash leaves everything as it was. Flushes only append, so they never wait for it. Any number of processes may try; one works, the
  * others leave it to that one.
  *
  * @returns how many deltas were folded
@@ -20,8 +20,11 @@ export function foldRollups(pool: pg.Pool, maxDeltas = MAX_DELTAS): Promise<numb
     const lock = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS mine', [FOLD_LOCK]);
     if (!lock.rows[0]?.mine) return 0;
     // A statement of its own, after the lock: it sees all that whoever held it before has folded.
-    const folded = await client.query<{ deltas: number }>(FOLD, [maxDeltas]);
-    return folded.rows[0]?.deltas ?? 0;
+    const folded = await client.query<{ deltas: number; hours: Date[] | null }>(FOLD, [maxDeltas]);
+    const { deltas, hours } = folded.rows[0]!;
+    // After it, since a statement does not see what it changes itself.
+    if (hours !== null) await client.query('SELECT make_rollup_sums($1)', [hours]);
+    return deltas;
   });
 }
 
@@ -49,10 +52,9 @@ export function closeRollupDays(pool: pg.Pool, openDays = OPEN_DAYS): Promise<nu
 export function dropExpiredRollups(pool: pg.Pool, hoursKeptDays: number, daysKeptDays: number): Promise<number> {
   return inTransaction(pool, async (client) => {
     await client.query('SELECT pg_advisory_xact_lock($1)', [FOLD_LOCK]);
-    const hours = await client.query(
-      `DELETE FROM rollup_hours WHERE hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1)`,
-      [hoursKeptDays],
-    );
+    const expired = `hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1)`;
+    await client.query(`DELETE FROM rollup_sums WHERE ${expired}`, [hoursKeptDays]);
+    const hours = await client.query(`DELETE FROM rollup_hours WHERE ${expired}`, [hoursKeptDays]);
     const days = await client.query(
       `DELETE FROM rollup_days WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::integer`,
       [daysKeptDays],
@@ -78,7 +80,7 @@ const FOLD = `
       WHERE (hour AT TIME ZONE 'UTC')::date <= (SELECT closed_through FROM rollup_progress)
     ) AS entries GROUP BY day, cell
   ), ${add('hour')}, ${add('day')}
-  SELECT count(*)::integer AS deltas FROM taken`;
+  SELECT count(*)::integer AS deltas, array_agg(DISTINCT hour) AS hours FROM taken`;
 
 /**
  * Adds to the histograms that are there; what becomes empty goes. Each is opened for itself: adding up all of them as one set takes

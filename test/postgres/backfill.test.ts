@@ -54,7 +54,10 @@ test('equal seeds make equal rows, all of them possible, none from the future', 
   await backfill({ pool, ...HISTORY });
   const sums = `SELECT count(*)::int AS n, sum(ttft_ms)::text AS ttft, sum(hashtext(trace_id::text || model || region || status))::text AS words FROM requests`;
   const [first] = await query(service.databaseUrl, sums);
-  await query(service.databaseUrl, 'TRUNCATE requests, request_arrivals, rollup_hours, rollup_days, rollup_deltas');
+  await query(
+    service.databaseUrl,
+    'TRUNCATE requests, request_arrivals, rollup_hours, rollup_sums, rollup_days, rollup_deltas',
+  );
   await backfill({ pool, ...HISTORY });
   expect(await query(service.databaseUrl, sums)).toEqual([first]);
   const [faults] = await query(

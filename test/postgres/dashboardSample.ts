@@ -142,6 +142,11 @@ export function inRange(row: Stored): boolean {
   return row.started_at >= FROM && row.started_at <= TO;
 }
 
+/** In the hours that touch the range, of which the rollups know nothing finer. */
+export function inWholeHours(row: Stored): boolean {
+  return row.started_at >= FROM && row.started_at.getTime() < TO.getTime() + HOUR_MS;
+}
+
 export function labelOf(row: Stored, dimension: Dimension): string {
   const value = row[dimension];
   if (value === null) return 'unknown';
