@@ -68,7 +68,7 @@ export async function recountDifference({ pool, to }: History): Promise<Figure> 
 /** Bytes of the rollups with their indexes, in per cent of the requests' heap and indexes. */
 export async function rollupBytes({ pool }: History): Promise<Figure> {
   const { rows } = await pool.query<{ rollups: number; requests: number; days: number }>(
-    `SELECT (SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest('{rollup_hours,rollup_days,rollup_cells,rollup_deltas}'::text[]) AS name)::float8 AS rollups,
+    `SELECT (SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest('{rollup_hours,rollup_sums,rollup_days,rollup_cells,rollup_deltas}'::text[]) AS name)::float8 AS rollups,
       (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('requests'))::float8 AS requests`,
   );
   const { rollups, requests } = rows[0]!;

@@ -4,9 +4,12 @@ import pg from 'pg';
 import { backfill } from '../../demo/backfill/backfill.ts';
 import { startEmbedded } from '../../ingest/store/embedded.ts';
 import { migrate } from '../../migrations/migrate.ts';
+import { multiply } from './multiply.ts';
 
 const HOUR_MS = 3_600_000;
 const SEED = 20_261_201;
+/** Requests that are drawn one by one; of more than these, each is taken several times. */
+const MOST_DRAWN = 1_000_000;
 
 export interface History {
   readonly url: string;
@@ -40,17 +43,24 @@ export async function openHistory({ rows, days, say }: HistoryOptions): Promise<
   };
   try {
     const complete = path.join(dataDir, 'complete');
+    // One from before the newest migration is brought up to date as well.
+    await migrate(postgres.url);
     if (!(await exists(complete))) {
-      await migrate(postgres.url);
       const hours = days * 24;
-      await backfill({
-        pool,
-        hours,
-        rowsPerHour: Math.round(rows / hours),
-        seed: SEED,
-        onProgress: (done) =>
-          say(`writing the history: ${done.rows.toLocaleString('en')} of ${rows.toLocaleString('en')} requests`),
-      });
+      const times = Math.max(1, Math.floor(rows / MOST_DRAWN));
+      const drawn = Math.round(rows / times);
+      const { rows: begun } = await pool.query(`SELECT to_regclass('multiplied') IS NOT NULL AS begun`);
+      // What is being multiplied is drawn: drawing more would begin with hours that are there by now.
+      if (!begun[0].begun)
+        await backfill({
+          pool,
+          hours,
+          rowsPerHour: Math.round(drawn / hours),
+          seed: SEED,
+          onProgress: (done) =>
+            say(`writing the history: ${done.rows.toLocaleString('en')} of ${drawn.toLocaleString('en')} requests`),
+        });
+      if (times > 1) await multiply(pool, times, say);
       await pool.query('VACUUM (ANALYZE)');
       await writeFile(complete, new Date().toISOString());
     }

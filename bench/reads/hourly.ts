@@ -1,4 +1,4 @@
-import { rankedPercentile, rankedRollups } from '../../dashboards/queries/rollups.ts';
+import { rollupsByHour } from '../../dashboards/queries/rankedRollups.ts';
 import { interpolateSql } from '../../dashboards/runner/interpolation.ts';
 import { type Figure, ratios } from '../figure.ts';
 import { median } from '../middleware/statistics.ts';
@@ -9,16 +9,16 @@ const within = ({ from, to }: History): string => `BETWEEN '${from.toISOString()
 
 /** Client TTFT p75 and p95 by hour × region × device, from the rollups, in the way of the panels. */
 function rollupsSql({ from, to }: History): string {
-  const ranked = rankedRollups({
-    grain: 'client',
-    metric: 'ttft_client',
-    by: { hour: 'hour', region: 'region', device: 'device' },
-    variables: [],
-  });
-  const sql = `WITH ${ranked}
-SELECT hour, region, device, ${rankedPercentile(0.75)} AS p75, ${rankedPercentile(0.95)} AS p95
-FROM ranked
-GROUP BY hour, region, device`;
+  const hours = rollupsByHour(
+    {
+      grain: 'client',
+      metrics: ['ttft_client'],
+      by: { hour: 'hour', region: 'region', device: 'device' },
+      variables: [],
+    },
+    { p75: 0.75, p95: 0.95 },
+  );
+  const sql = `WITH ${hours} SELECT hour, region, device, p75, p95 FROM hours`;
   return interpolateSql(sql, { from, to, timezone: 'UTC', variables: {} });
 }
 
