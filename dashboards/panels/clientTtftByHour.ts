@@ -32,7 +32,8 @@ export function clientTtftByHour(): PanelBuilder {
       'Time to first token as the client saw it, 95th percentile, by hour of the day in your time zone. Good: green everywhere. A red column is ' +
         'load at that hour; a red row is a region or a device with a slow way to us; a single red cell may rest on few requests: see the count ' +
         'at the right. An hour without requests is a dash. Choose a range of a day or more to fill all columns (links in the panel menu). ' +
-        "The trace at the end is that of the row's slowest request.",
+        "The trace at the end is that of the row's slowest request. Beyond three hours, unless narrowed by route, variant or tier, it is read from the " +
+        'rollups: whole hours, within 1 %, and the slowest request of closed hours.',
     )
     .links([longerRange('Last 24 hours', 'now-24h'), longerRange('Last 7 days', 'now-7d')])
     .withTarget(new PostgresQuery(clientTtftByHourSql()))

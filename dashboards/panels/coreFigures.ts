@@ -92,7 +92,7 @@ export function requestCount(): PanelBuilder {
       title: 'Requests',
       unit: 'short',
       description:
-        'Requests that started in the time range and fit the variables. It says how much the figures beside it rest on: a p95 of ' +
+        'Requests that started in the time range and fit the variables, without those of machines that slept. It says how much the figures beside it rest on: a p95 of ' +
         'fewer than 100 requests is a handful of samples. If it is zero while users are served, check that the SDK or the middleware reaches the ingest.',
     },
     new PostgresQuery(requestCountSql()),

@@ -17,6 +17,7 @@ import {
 import { bars, inStageColours } from './bars.ts';
 import { curves, stacked } from './curves.ts';
 import { points } from './points.ts';
+import { OF_A_SAMPLE } from './sampleText.ts';
 import { STAGE_TEXTS } from './stageTexts.ts';
 import { countColumn, table } from './tables.ts';
 
@@ -107,7 +108,8 @@ export function subStageSummary() {
       unit: 'ms',
       description:
         'Named pieces of work inside the server, such as db, retrieval or moderation; first the one that takes the most time in total. Good: no p95 above 100 ms. If a median is ' +
-        'small and its p95 large, look at the slow ones in the logs; if both are large, run it beside the others or from a cache.',
+        'small and its p95 large, look at the slow ones in the logs; if both are large, run it beside the others or from a cache. ' +
+        OF_A_SAMPLE,
     },
     new PostgresQuery(subStageSummarySql()),
     'name',

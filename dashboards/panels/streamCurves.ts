@@ -58,7 +58,8 @@ export function completionByBand() {
       description:
         `Share of the ended streams that were read to their end, by how long their first token took: ${BAND_LABELS.join(', ')}. Up to 100 ms feels ` +
         'instant, up to 300 ms prompt, and after a second attention wanders. In brackets the number of streams. Good: level bars. If the last bar is ' +
-        'lower, waiting costs you readers: that is what a faster first token would win back. Suspended machines are left out.',
+        'lower, waiting costs you readers: that is what a faster first token would win back. Suspended machines are left out. Beyond three hours, unless ' +
+        'narrowed by more than the variant, it counts whole hours, from the rollups.',
     },
     new PostgresQuery(completionByBandSql()),
     'ttft',

@@ -17,6 +17,7 @@ import { READING_SECONDS, SECONDS_THRESHOLDS, VARIANT_VERDICT_MS } from '../rule
 import { bars } from './bars.ts';
 import { curves, withThresholdLines } from './curves.ts';
 import type { StatText } from './figureStat.ts';
+import { OF_A_SAMPLE } from './sampleText.ts';
 import { countColumn, table } from './tables.ts';
 
 const { ttft, slowTtft, tpot } = VARIANT_VERDICT_MS;
@@ -32,7 +33,8 @@ export function verdict() {
       unit: 'ms',
       description:
         `Both figures of both variants, and what they say together: client TTFT p95 over ${ttft} ms, keep the variant that is slower to quantise; over ${slowTtft} ms with a TPOT p90 over ` +
-        `${tpot} ms, quantise only with a faster KV load. Good: "both figures are good". If a variant has fewer than 100 streams, wait. A smaller TTFT with fewer completed answers is no gain.`,
+        `${tpot} ms, quantise only with a faster KV load. Good: "both figures are good". If a variant has fewer than 100 streams, wait. A smaller TTFT with fewer completed answers is no gain. Beyond three hours it is of whole hours, from the rollups ` +
+        `(within 1 %), or where the variables narrow it of a sample of each hour.`,
     },
     variantsSql(),
   ).overrideByName('verdict', [{ id: 'custom.width', value: 320 }]);
@@ -45,7 +47,8 @@ export function settings() {
       unit: 'ms',
       description:
         'The same figures by how the answer was generated, as the server reported it. Good: rows of one variant alike. If one decoding has a longer TPOT at the same TTFT, it is the sampler; ' +
-        'if high temperatures end early, users do not like what they read. Rows of few streams say little.',
+        'if high temperatures end early, users do not like what they read. Rows of few streams say little. ' +
+        OF_A_SAMPLE,
     },
     settingsSql(),
   );

@@ -9,6 +9,7 @@ import { MIN_STREAMS_PER_CELL, WHERE_DIMENSIONS, worstCellsSql, worstHoursSql } 
 import { SECONDS_THRESHOLDS } from '../rules/thresholds.ts';
 import { bars } from './bars.ts';
 import { curves, withThresholdLines } from './curves.ts';
+import { OF_A_SAMPLE } from './sampleText.ts';
 import { countColumn, heatTable } from './tables.ts';
 
 /** Milliseconds at which a cell is fully red. */
@@ -91,7 +92,8 @@ export function connections() {
       unit: 'ms',
       description:
         "Median and p95 of the client TTFT by the browser's own word for its connection; in brackets the number of streams. Browsers that do not tell are " +
-        'unknown. Good: 4g and wifi alike. If only slow kinds are slow, smaller first answers and fewer round trips help; if all are, it is not the air.',
+        'unknown. Good: 4g and wifi alike. If only slow kinds are slow, smaller first answers and fewer round trips help; if all are, it is not the air. ' +
+        OF_A_SAMPLE,
     },
     new PostgresQuery(connectionsSql(WHERE_DIMENSIONS)),
     'connection',
