@@ -2,7 +2,7 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { VARIANTS } from './config.ts';
 import { page } from './page.ts';
 import { settings, variantCompletion, variantHistory, variantTpot, variantTtft, verdict } from './panels/variants.ts';
-import { VARIANT_DIMENSIONS } from './queries/variants.ts';
+import { VARIANT_DIMENSIONS } from './queries/variantStreams.ts';
 import { dimensionVariables } from './variables/dimensionVariables.ts';
 import { variantVariables } from './variables/variantVariables.ts';
 

@@ -6,13 +6,8 @@ import { filteredBy, variableMatchers } from '../queries/matchers.ts';
 import { PostgresQuery } from '../queries/postgresQuery.ts';
 import { curveQuery } from '../queries/prometheusQuery.ts';
 import { quantile } from '../queries/quantile.ts';
-import {
-  settingsSql,
-  VARIANT_DIMENSIONS,
-  variantCompletionSql,
-  variantHistorySql,
-  variantsSql,
-} from '../queries/variants.ts';
+import { VARIANT_DIMENSIONS } from '../queries/variantStreams.ts';
+import { settingsSql, variantCompletionSql, variantHistorySql, variantsSql } from '../queries/variants.ts';
 import { READING_SECONDS, SECONDS_THRESHOLDS, VARIANT_VERDICT_MS } from '../rules/thresholds.ts';
 import { bars } from './bars.ts';
 import { curves, withThresholdLines } from './curves.ts';
