@@ -2,7 +2,7 @@ import { UNKNOWN_LABEL } from '../../contract/metrics.ts';
 import type { Dimension } from '../variables/dimensions.ts';
 import { sampledSql } from './picks.ts';
 import { without } from './requestsFilter.ts';
-import { weightedPercentiles } from './weighted.ts';
+import { weightedFigures } from './weighted.ts';
 
 /** Client TTFT in milliseconds by the client's kind of connection; the label has the number of streams. */
 export function connectionsSql(dimensions: readonly Dimension[]): string {
@@ -12,16 +12,17 @@ export function connectionsSql(dimensions: readonly Dimension[]): string {
     more: `ttft_ms IS NOT NULL
     AND ${without('suspended')}`,
   });
-  const percentiles = weightedPercentiles(
-    { source: 'streams', keys: ['kind'], values: ['ttft_ms'] },
-    { p50: ['ttft_ms', 0.5], p95: ['ttft_ms', 0.95] },
-  );
+  const figures = weightedFigures({
+    source: 'streams',
+    keys: ['kind'],
+    values: ['ttft_ms'],
+    sums: { streams: 'round(sum(weight))' },
+    percentiles: { p50: ['ttft_ms', 0.5], p95: ['ttft_ms', 0.95] },
+  });
   return `WITH streams AS (
   ${streams}
-), ${percentiles}, numbers AS (
-  SELECT kind, round(sum(weight)) AS streams FROM streams GROUP BY kind
-)
+), ${figures}
 SELECT concat(kind, ' (', streams, ')') AS connection, p50, p95
-FROM percentiles JOIN numbers USING (kind)
+FROM figures
 ORDER BY p95 DESC, 1`;
 }

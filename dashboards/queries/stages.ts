@@ -7,7 +7,7 @@ import { pickedSql, sampledSql } from './picks.ts';
 import { rateOf } from './quantile.ts';
 import { rankedPercentile, rankedRollups } from './rankedRollups.ts';
 import { IN_DAYS, LOG_ID, TRACE_ID } from './requestsFilter.ts';
-import { weightedPercentiles } from './weighted.ts';
+import { weightedFigures } from './weighted.ts';
 
 export const STAGE_DIMENSIONS = ['model'] as const;
 
@@ -85,20 +85,21 @@ export function subStageSummarySql(): string {
     dimensions: STAGE_DIMENSIONS,
     more: 'sub_stages_ns IS NOT NULL',
   });
-  const percentiles = weightedPercentiles(
-    { source: 'parts', keys: ['name'], values: ['duration_ms'] },
-    { p50: ['duration_ms', 0.5], p95: ['duration_ms', 0.95] },
-  );
+  const figures = weightedFigures({
+    source: 'parts',
+    keys: ['name'],
+    values: ['duration_ms'],
+    sums: { requests: 'round(sum(weight))::bigint', spent: 'sum(duration_ms * weight)' },
+    percentiles: { p50: ['duration_ms', 0.5], p95: ['duration_ms', 0.95] },
+  });
   return `WITH parts AS (
   SELECT part.key AS name, part.value::bigint / 1e6::double precision AS duration_ms, weight
   FROM (
   ${requests}
   ) AS sampled CROSS JOIN LATERAL jsonb_each_text(sub_stages_ns) AS part
-), ${percentiles}, numbers AS (
-  SELECT name, round(sum(weight))::bigint AS requests, sum(duration_ms * weight) AS spent FROM parts GROUP BY name
-)
+), ${figures}
 SELECT name, requests, p50, p95
-FROM percentiles JOIN numbers USING (name)
+FROM figures
 ORDER BY spent DESC, name
 LIMIT 50`;
 }

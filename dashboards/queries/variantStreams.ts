@@ -2,7 +2,7 @@ import type { Dimension } from '../variables/dimensions.ts';
 import { reference } from '../variables/reference.ts';
 import { sampledSql } from './picks.ts';
 import { labelOf, without } from './requestsFilter.ts';
-import { weightedPercentiles } from './weighted.ts';
+import { weightedFigures } from './weighted.ts';
 
 /** Besides the two variants; what all of the dashboard's SQL and most of its metrics know. */
 export const VARIANT_DIMENSIONS = ['model', 'route', 'tier', 'region', 'device'] as const satisfies Dimension[];
@@ -39,26 +39,24 @@ export function streams(when: string, ...columns: string[]): string {
 )`;
 }
 
-/** Common table expressions that end in `summed`: the figures of each group of streams. */
-export function figures(keys: readonly string[]): string {
-  const key = keys.join(', ');
-  const percentiles = weightedPercentiles(
-    { source: 'streams', keys, values: ['ttft_ms', 'tpot_ms', 'first_screen_ms'] },
-    {
+/** Common table expressions that end in `figures`, of each group of streams. */
+export function streamFigures(keys: readonly string[]): string {
+  return weightedFigures({
+    source: 'streams',
+    keys,
+    values: ['ttft_ms', 'tpot_ms', 'first_screen_ms'],
+    sums: {
+      streams: 'round(sum(weight))::bigint',
+      completed: 'coalesce(sum(weight) FILTER (WHERE complete), 0) / sum(weight)',
+    },
+    percentiles: {
       ttft_p50: ['ttft_ms', 0.5],
       ttft_p95: ['ttft_ms', 0.95],
       tpot_p50: ['tpot_ms', 0.5],
       tpot_p90: ['tpot_ms', 0.9],
       first_screen_p50: ['first_screen_ms', 0.5],
     },
-  );
-  return `${percentiles}, numbers AS (
-  SELECT ${key}, round(sum(weight))::bigint AS streams, coalesce(sum(weight) FILTER (WHERE complete), 0) / sum(weight) AS completed
-  FROM streams GROUP BY ${key}
-), summed AS (
-  SELECT ${key}, ${FIGURES}
-  FROM numbers LEFT JOIN percentiles USING (${key})
-)`;
+  });
 }
 
 export const FIGURES = 'streams, ttft_p50, ttft_p95, tpot_p50, tpot_p90, first_screen_p50, completed';

@@ -11,7 +11,7 @@ import {
   B,
   CHOSEN,
   FIGURES,
-  figures,
+  streamFigures,
   streams,
   VARIANT_DIMENSIONS,
   VARIANT_ROLLUP_DIMENSIONS,
@@ -69,8 +69,8 @@ export function variantsSql(): string {
   WHERE ${outcomes}
   GROUP BY 1
   HAVING sum(n) > 0
-), ${streams(`NOT ${ROLLED_UP}`)}, ${figures(['variant'])}, both_ways AS (
-  SELECT variant, ${FIGURES} FROM summed
+), ${streams(`NOT ${ROLLED_UP}`)}, ${streamFigures(['variant'])}, both_ways AS (
+  SELECT variant, ${FIGURES} FROM figures
   UNION ALL
   SELECT variant, streams, ${of('ttft_client', 0.5)}, ${of('ttft_client', 0.95)}, ${of('tpot', 0.5)}, ${of('tpot', 0.9)},
     ${of('first_screen', 0.5)}, completed
@@ -92,9 +92,9 @@ export function settingsSql(): string {
     `CASE WHEN temperature IS NULL THEN '${UNKNOWN_LABEL}' WHEN temperature = 0 THEN '0' WHEN temperature <= 0.5 THEN 'up to 0.5'
     WHEN temperature <= 1 THEN '0.5 to 1' ELSE 'over 1' END AS temperature`,
   ];
-  return `WITH ${CHOSEN}, ${streams('true', ...columns)}, ${figures(['variant', ...settings])}
+  return `WITH ${CHOSEN}, ${streams('true', ...columns)}, ${streamFigures(['variant', ...settings])}
 SELECT place || ': ' || variant AS variant, ${settings.join(', ')}, ${FIGURES}
-FROM summed JOIN chosen USING (variant)
+FROM figures JOIN chosen USING (variant)
 ORDER BY 1, streams DESC, 2, 3, 4
 LIMIT 100`;
 }
