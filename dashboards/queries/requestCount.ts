@@ -2,9 +2,9 @@ import { LONG } from './picks.ts';
 import { everyOptionChosen, inScope, without } from './requestsFilter.ts';
 import { cellConditions } from './rollups.ts';
 
-/** Bounds of the whole hours in a long range. */
-const FIRST_HOUR = `date_trunc('hour', $__timeFrom()::timestamptz - interval '1 microsecond') + interval '1 hour'`;
-const LAST_HOUR = `date_trunc('hour', $__timeTo()::timestamptz)`;
+/** Bounds of the whole hours in a long range: hours of the rollups, whatever the zone of the session. */
+const FIRST_HOUR = `date_trunc('hour', $__timeFrom()::timestamptz - interval '1 microsecond', 'UTC') + interval '1 hour'`;
+const LAST_HOUR = `date_trunc('hour', $__timeTo()::timestamptz, 'UTC')`;
 
 const ROLLED_UP = `${LONG} AND ${everyOptionChosen('model', 'route', 'tier', 'region', 'device')}`;
 
