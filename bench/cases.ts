@@ -35,3 +35,6 @@ export const CASES = {
   growth,
 } as const satisfies Record<string, (world: World) => Promise<Figure[]>>;
 export type CaseName = keyof typeof CASES;
+
+/** What takes a minute or more even with few rounds: left out of a quick run unless it is named. */
+export const SLOW: readonly CaseName[] = ['middleware', 'dashboards', 'reads'];

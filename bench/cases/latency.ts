@@ -46,7 +46,7 @@ export async function latency(world: World): Promise<Figure[]> {
     world,
     { service: contestants.service },
     { posts: 8_000 * seconds, lines: 1, connections: 64, seconds: seconds / 2 },
-    3,
+    world.quick ? 1 : 3,
   );
   const ratePerS = medianOf(peaks.service, (turn) => turn.eventsPerS) / 2;
   const half = { posts: Math.ceil(ratePerS * seconds), lines: 1, connections: 64, seconds, ratePerS };

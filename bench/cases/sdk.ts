@@ -9,7 +9,9 @@ import type { World } from '../world.ts';
 export async function sdk(world: World): Promise<Figure[]> {
   const { outputFiles = [] } = await buildEntries({ write: false });
   const main = outputFiles.find(({ path }) => path.endsWith('/index.js'))!;
-  const costs = await mainThreadCost(world.rounds, () => world.say('sdk: streams with it and without'));
+  const costs = await mainThreadCost(world.quick ? 1 : world.rounds, () =>
+    world.say('sdk: streams with it and without'),
+  );
   return [
     {
       id: 'sdk/gzip',
