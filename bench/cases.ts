@@ -36,5 +36,5 @@ export const CASES = {
 } as const satisfies Record<string, (world: World) => Promise<Figure[]>>;
 export type CaseName = keyof typeof CASES;
 
-/** What takes a minute or more even with few rounds: left out of a quick run unless it is named. */
-export const SLOW: readonly CaseName[] = ['middleware', 'dashboards', 'reads'];
+/** What takes long, or says little, with few rounds and rows: left out of a quick run unless it is named. */
+export const SLOW: readonly CaseName[] = ['middleware', 'dashboards', 'reads', 'growth'];

@@ -32,6 +32,8 @@ export class Child {
   }
 
   async stop(): Promise<void> {
+    // A signal to the whole group has reached it before.
+    if (!this.#process.connected) return;
     const ended = once(this.#process, 'exit');
     this.#process.disconnect();
     await ended;
