@@ -17,7 +17,7 @@ export async function growth(world: World): Promise<Figure[]> {
   const options = batchTurn(world, 4);
   const figures: Figure[] = [];
   for (const rows of sizes) {
-    await growToday(full.pool, rows, (there) => world.say(`growth: ${there.toLocaleString('en')} rows`));
+    await growToday(full.pool, rows, (step) => world.say(`growth: ${step}`));
     const turns = await takeTurns(
       world,
       {
