@@ -24,8 +24,9 @@ export function writeArrivals(out: Messages, rows: readonly RequestRow[]): void 
 export const ARRIVALS_PARAMETERS = 8;
 
 /** Expects `$3` to `$8` as {@link writeArrivals} gives them. */
-export const ARRIVALS_SOURCE = `unnest($1::uuid[], $2::date[], $3::integer[], $4::integer[], $6::integer[], $7::integer[])
-  AS u(trace_id, day, arrivals_from, arrivals_to, chunks_from, chunks_to)`;
+export const ARRIVALS_SOURCE = `(SELECT unnest($1::uuid[]) AS trace_id, unnest($2::date[]) AS day,
+  unnest($3::integer[]) AS arrivals_from, unnest($4::integer[]) AS arrivals_to,
+  unnest($6::integer[]) AS chunks_from, unnest($7::integer[]) AS chunks_to) AS u`;
 export const ARRIVALS_LISTS =
   '($5::real[])[u.arrivals_from:u.arrivals_to], ($8::smallint[])[u.chunks_from:u.chunks_to]';
 

@@ -6,6 +6,7 @@ import type { Metrics } from '../registry.ts';
 import { connectWriter, disconnect, type WriterConnection } from './connection.ts';
 import { CommitUnknownError, flush, isNearMidnight } from './flush.ts';
 import { ensurePartitions } from './partitions.ts';
+import { DURABLE, Post, type Waiting } from './post.ts';
 import { RollupCells } from './rollupCells.ts';
 import { RowCache } from './rowCache.ts';
 import { classify } from './sqlState.ts';
@@ -43,52 +44,24 @@ export interface PostgresStoreOptions {
   readonly log: Log;
   readonly expectGateway: boolean;
   readonly onCommitted: OnCommitted;
-  /** Connections that write at the same time. */
-  readonly writers?: number;
 }
 
-/** A half of a post that waits; the post is answered when the last of its halves is. */
-interface Waiting {
-  readonly half: Half;
-  readonly post: Post;
-  readonly position: number;
-}
-
-class Post {
-  readonly #results: WriteResult[];
-  readonly #settle: (results: WriteResult[]) => void;
-  readonly fail: (error: Error) => void;
-  #open: number;
-
-  constructor(halves: number, settle: (results: WriteResult[]) => void, fail: (error: Error) => void) {
-    this.#results = new Array<WriteResult>(halves).fill(DURABLE);
-    this.#settle = settle;
-    this.fail = fail;
-    this.#open = halves;
-  }
-
-  settle(position: number, result: WriteResult): void {
-    this.#results[position] = result;
-    this.#open -= 1;
-    if (this.#open === 0) this.#settle(this.#results);
-  }
-}
-
-/** A connection of its own, which is replaced when it breaks. */
-interface Writer {
-  connection: WriterConnection | null;
-  /** What it is committing, and since when; null when it is idle. */
-  batch: readonly Waiting[] | null;
-  busySinceMs: number;
+/** What is being committed, and since when. */
+interface Flushing {
+  readonly batch: readonly Waiting[];
+  readonly sinceMs: number;
 }
 
 /**
- * The store on PostgreSQL, with group commit: what has gathered while the connections were busy goes in one flush, and each answer
+ * The store on PostgreSQL, with group commit: what has gathered while the connection was busy goes in one flush, and each answer
  * waits for its own commit. There is no timer: an idle connection flushes at once, so a lone event waits for nobody.
+ *
+ * One connection writes. Two would halve the flushes, which cost nearly the same whether small or large, and get in each other's way.
  */
 export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions;
-  readonly #writers: Writer[];
+  #connection: WriterConnection | null = null;
+  #flushing: Flushing | null = null;
   readonly #rollupCells: RollupCells;
   readonly #rowCache = new RowCache();
   readonly #unknown: UnknownCommits;
@@ -105,11 +78,6 @@ export class PostgresStore implements Store {
   constructor(options: PostgresStoreOptions) {
     this.#options = options;
     this.#rollupCells = new RollupCells(options.pool);
-    this.#writers = Array.from({ length: options.writers ?? 1 }, () => ({
-      connection: null,
-      batch: null,
-      busySinceMs: 0,
-    }));
     this.#stallWatch = setInterval(() => this.#lookForStalls(), LOOK_FOR_STALLS_EVERY_MS);
     this.#stallWatch.unref();
     this.#unknown = new UnknownCommits((changes) => {
@@ -169,38 +137,36 @@ export class PostgresStore implements Store {
     clearTimeout(this.#probe);
     clearInterval(this.#stallWatch);
     await this.#probing;
-    if (this.#waiting.length > 0 || this.#writers.some((writer) => writer.batch !== null)) {
+    if (this.#flushing !== null) {
       const cut = setTimeout(() => {
         this.#cut = true;
-        for (const writer of this.#writers) void this.#disconnect(writer);
+        void this.#disconnect();
       }, CLOSE_PATIENCE_MS);
       await new Promise<void>((resolve) => {
         this.#idle = resolve;
       });
       clearTimeout(cut);
     }
-    await Promise.all(this.#writers.map((writer) => this.#disconnect(writer)));
+    await this.#disconnect();
   }
 
+  /** What waits is always behind a flush: there is none only when nothing waits. */
   #pump(): void {
-    for (const writer of this.#writers) {
-      if (this.#waiting.length === 0) break;
-      if (writer.batch !== null) continue;
+    if (this.#flushing === null && this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_FLUSH);
-      writer.batch = batch;
-      writer.busySinceMs = Date.now();
-      void this.#run(writer, batch).finally(() => {
-        writer.batch = null;
+      this.#flushing = { batch, sinceMs: Date.now() };
+      void this.#run(batch).finally(() => {
+        this.#flushing = null;
         this.#pump();
-        if (this.#waiting.length === 0 && this.#writers.every((each) => each.batch === null)) this.#idle?.();
+        if (this.#flushing === null) this.#idle?.();
       });
     }
     this.#options.metrics.waitingEvents.set([], this.#waiting.length);
   }
 
-  async #run(writer: Writer, batch: readonly Waiting[]): Promise<void> {
+  async #run(batch: readonly Waiting[]): Promise<void> {
     try {
-      await this.#commit(writer, batch);
+      await this.#commit(batch);
     } catch (error) {
       this.#giveUp(batch, error);
     }
@@ -214,22 +180,21 @@ export class PostgresStore implements Store {
 
   /** Those of a flush that stands still are told; it may yet commit, and what it did is then counted as of any other. */
   #lookForStalls(): void {
-    const since = Date.now() - STALLED_AFTER_MS;
-    for (const { batch, busySinceMs } of this.#writers) {
-      if (batch !== null && busySinceMs < since) this.#giveUp(batch, new Error('a flush stands still'));
-    }
+    const flushing = this.#flushing;
+    if (flushing !== null && flushing.sinceMs < Date.now() - STALLED_AFTER_MS)
+      this.#giveUp(flushing.batch, new Error('a flush stands still'));
   }
 
   /** Tries until the batch is durable, a row of it is refused, or it is time to give up. */
-  async #commit(writer: Writer, batch: readonly Waiting[]): Promise<void> {
+  async #commit(batch: readonly Waiting[]): Promise<void> {
     const { metrics, log } = this.#options;
     const halves = batch.map((waiting) => waiting.half);
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (;;) {
       try {
-        writer.connection ??= await this.#connect();
-        if (this.#unknown.size > 0) await this.#unknown.settle(writer.connection.client);
-        await this.#flush(writer.connection, halves);
+        this.#connection ??= await this.#connect();
+        if (this.#unknown.size > 0) await this.#unknown.settle(this.#connection.client);
+        await this.#flush(this.#connection, halves);
         for (const { post, position } of batch) post.settle(position, DURABLE);
         if (this.#unknown.size > 0) this.#scheduleProbe();
         return;
@@ -238,9 +203,9 @@ export class PostgresStore implements Store {
         const failure = error instanceof CommitUnknownError ? 'connection' : classify(error);
         metrics.flushRetries.inc([failure]);
         // A connection on which something unexpected happened is not trusted again.
-        if (failure === 'connection' || failure === 'other') await this.#disconnect(writer);
-        else await writer.connection?.client.query('ROLLBACK').catch(() => this.#disconnect(writer));
-        if (failure === 'row') return this.#isolate(writer, batch, error);
+        if (failure === 'connection' || failure === 'other') await this.#disconnect();
+        else await this.#connection?.client.query('ROLLBACK').catch(() => this.#disconnect());
+        if (failure === 'row') return this.#isolate(batch, error);
         log.warn('a flush failed and is tried again', { reason: failure, events: batch.length, error });
         if (failure === 'partition') await ensurePartitions(this.#options.pool);
         if (this.#cut || Date.now() >= giveUpAt) throw error;
@@ -272,11 +237,11 @@ export class PostgresStore implements Store {
   }
 
   /** The schema refused a row that passed the checks: halve the batch until it stands alone; its neighbours are kept. */
-  async #isolate(writer: Writer, batch: readonly Waiting[], error: unknown): Promise<void> {
+  async #isolate(batch: readonly Waiting[], error: unknown): Promise<void> {
     if (batch.length > 1) {
       const middle = batch.length >> 1;
-      await this.#commit(writer, batch.slice(0, middle));
-      await this.#commit(writer, batch.slice(middle));
+      await this.#commit(batch.slice(0, middle));
+      await this.#commit(batch.slice(middle));
       return;
     }
     const { half, post, position } = batch[0]!;
@@ -301,7 +266,7 @@ export class PostgresStore implements Store {
     this.#probe.unref();
   }
 
-  /** On a connection of its own: the writers' may be in the middle of something. */
+  /** On a connection of its own: the other may be in the middle of something. */
   async #lookForDatabase(): Promise<void> {
     let connection: WriterConnection | null = null;
     try {
@@ -317,14 +282,13 @@ export class PostgresStore implements Store {
     if (this.#down || this.#unknown.size > 0) this.#scheduleProbe();
   }
 
-  async #disconnect(writer: Writer): Promise<void> {
-    const { connection } = writer;
-    writer.connection = null;
+  async #disconnect(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = null;
     await disconnect(connection?.client ?? null);
   }
 }
 
-const DURABLE: WriteResult = { durable: true };
 const UNSTORABLE = {
   code: 'unstorable',
   message: 'The database refused this event although it passed the checks; the service log says why.',
