@@ -56,8 +56,18 @@ export interface SampleScope {
   readonly more: string;
 }
 
+/** Requests of a sample that are weighed within a glance; hours of a range of more than three days give fewer each. */
+const WEIGHED_AT_MOST = 15_000;
+const RANGE_HOURS =
+  '(extract(epoch FROM $__timeTo()::timestamptz - $__timeFrom()::timestamptz) / 3600)::double precision';
+const { perHour: SAMPLED } = REQUEST_PICKS.sample;
+/** Of the places of an hour's sample the first, folded while the query is planned. */
+const PLACES = `least(${SAMPLED}, ceil(${WEIGHED_AT_MOST} / ${RANGE_HOURS}))`;
+/** An hour of fewer requests than the sample has room for gives all. */
+const CLOSED_WEIGHT = `CASE WHEN stands_for > 1 THEN stands_for * ${SAMPLED} / ${PLACES} ELSE 1 END`;
+
 /** How many requests one of an open hour stands for: of a short range itself, of a long one as many as in the last closed hour. */
-const OPEN_WEIGHT = `(SELECT CASE WHEN ${LONG} THEN coalesce(max(stands_for), 1) ELSE 1 END FROM request_picks
+const OPEN_WEIGHT = `(SELECT CASE WHEN ${LONG} THEN coalesce(max(${CLOSED_WEIGHT}), 1) ELSE 1 END FROM request_picks
     WHERE pick = 'sample' AND hour = ${PICKED_BEFORE} - interval '1 hour')`;
 
 /**
@@ -67,14 +77,15 @@ const OPEN_WEIGHT = `(SELECT CASE WHEN ${LONG} THEN coalesce(max(stands_for), 1)
 export function sampledSql({ columns, dimensions, more }: SampleScope): string {
   const conditions = `${inScope(dimensions)}
     AND ${more}`;
-  return `SELECT ${columns.join(', ')}, ${OPEN_WEIGHT}::double precision AS weight
+  return `SELECT ${columns.join(', ')}, ${OPEN_WEIGHT} AS weight
   FROM requests
   WHERE uuid_hash(trace_id) < 4294967296 / ${OPEN_WEIGHT} - 2147483648
     AND ${conditions}
     AND ${NOT_PICKED}
   UNION ALL
-  SELECT ${columns.join(', ')}, stands_for
+  SELECT ${columns.join(', ')}, ${CLOSED_WEIGHT}
   FROM request_picks
   WHERE pick = 'sample' AND ${PICKED_HOURS}
+    AND (place <= ${PLACES} OR stands_for = 1)
     AND ${conditions}`;
 }
