@@ -20,6 +20,31 @@ const TABLES = [
  * at the end: far faster, and as full as keys that come one by one would leave it.
  */
 export async function growToday(pool: pg.Pool, rows: number, say: (step: string) => void): Promise<void> {
+  await setForAll(pool, `max_wal_size = '256GB'`, `checkpoint_timeout = '1d'`);
+  try {
+    await growTables(pool, rows, say);
+  } finally {
+    await resetForAll(pool, 'max_wal_size', 'checkpoint_timeout');
+    say('a checkpoint');
+    await pool.query('CHECKPOINT');
+  }
+}
+
+/**
+ * A checkpoint in between would have every page of the table written whole into the log again, compressed, when the key's making first
+ * looks at it: pages have checksums.
+ */
+async function setForAll(pool: pg.Pool, ...settings: string[]): Promise<void> {
+  for (const setting of settings) await pool.query(`ALTER SYSTEM SET ${setting}`);
+  await pool.query('SELECT pg_reload_conf()');
+}
+
+async function resetForAll(pool: pg.Pool, ...names: string[]): Promise<void> {
+  for (const name of names) await pool.query(`ALTER SYSTEM RESET ${name}`);
+  await pool.query('SELECT pg_reload_conf()');
+}
+
+async function growTables(pool: pg.Pool, rows: number, say: (step: string) => void): Promise<void> {
   const day = new Date().toISOString().slice(0, 10);
   for (const { table, seeds, instead } of TABLES) {
     const name = `${table}_${day.replaceAll('-', '')}`;
