@@ -19,7 +19,7 @@ const COMMAND = {
   summary: 'Measures the service against baselines of the same run, and prints one table of figures and goals.',
   options: {
     quick: { help: `fewer rounds and rows, in three minutes, and without ${SLOW.join(', ')}; its figures are rough` },
-    large: { help: 'also with 50 million stored rows, some 70 GB of disk, and reads of 10 million requests' },
+    large: { help: 'also with 10 and 50 million stored rows, some 70 GB of disk, and reads of 10 million requests' },
     only: {
       value: '<name,…>',
       help: `some cases only: ${NAMES.join(', ')}`,

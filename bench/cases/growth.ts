@@ -13,7 +13,7 @@ export async function growth(world: World): Promise<Figure[]> {
   const grown = await world.service(full.url);
   const fresh = await world.service(empty.url);
   for (const { port } of [grown, fresh]) await warmUp(world, port);
-  const sizes = world.quick ? [200_000] : [100_000, 1_000_000, 10_000_000, ...(world.large ? [50_000_000] : [])];
+  const sizes = world.quick ? [200_000] : [100_000, 1_000_000, ...(world.large ? [10_000_000, 50_000_000] : [])];
   const options = batchTurn(world, 4);
   const figures: Figure[] = [];
   for (const rows of sizes) {
