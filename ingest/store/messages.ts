@@ -143,17 +143,17 @@ export class Messages {
     this.#put32(value);
   }
 
-  /** Rounds, as the column does. */
+  /** Rounds, as the column does. A zero has no sign, as in JSON. */
   float4(value: number): void {
     this.#room(8);
     this.#put32(4);
-    this.#end = this.#bytes.writeFloatBE(value, this.#end);
+    this.#end = this.#bytes.writeFloatBE(value + 0, this.#end);
   }
 
   float8(value: number): void {
     this.#room(12);
     this.#put32(8);
-    this.#end = this.#bytes.writeDoubleBE(value, this.#end);
+    this.#end = this.#bytes.writeDoubleBE(value + 0, this.#end);
   }
 
   /** @param day `YYYY-MM-DD` */

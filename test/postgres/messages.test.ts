@@ -78,7 +78,7 @@ test.each(OF_EACH_TYPE.map((column) => [column.arrayType, column] as const))(
           column.name === 'trace_id' && value !== null ? (value as string).replaceAll('-', '') : value;
         const single = (value: unknown) =>
           arrayType === 'real[]' && value !== null ? Math.fround(value as number) : value;
-        expect(read.map(own).map(single)).toEqual(expected);
+        expect(read.map(own).map(single)).toEqual(expected.map((value) => (value === 0 ? 0 : value)));
       }),
       { numRuns: 50 },
     );
