@@ -33,7 +33,7 @@ export const VARIABLES = {
     '1073741824',
     'bytes of acknowledged events that may wait in `DATA_DIR/spool` while PostgreSQL is away; 0: none, posts get 503 then',
   ),
-  MAX_BYTES_IN_FLIGHT: by('33554432', 'bytes of bodies that may be under way at once; beyond that 503'),
+  MAX_BYTES_IN_FLIGHT: by('16777216', 'bytes of bodies that may be under way at once; beyond that 503'),
   RETENTION_DAYS: by('30', 'days that requests are kept'),
   JOIN_WAIT: by('60', 'seconds after its last half that a request waits for the missing ones'),
   EXPECT_GATEWAY: by(
