@@ -30,7 +30,7 @@ test('an empty environment is enough', () => {
     carrierHeader: null,
     retentionDays: 30,
     spoolMaxBytes: 1_073_741_824,
-    maxBytesInFlight: 33_554_432,
+    maxBytesInFlight: 16_777_216,
     joinWaitMs: 60_000,
     expectGateway: false,
     knownValues: { model: [], route: [], variant: [], tier: [], backend: [], region: [] },
