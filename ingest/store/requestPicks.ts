@@ -18,7 +18,9 @@ export function pickNextHour(pool: pg.Pool): Promise<boolean> {
     const hour = (await client.query<{ hour: Date }>(NEXT_HOUR)).rows[0]?.hour;
     if (hour === undefined) return false;
     await client.query('DELETE FROM request_picks WHERE hour = $1', [hour]);
-    for (const name of REQUEST_PICK_NAMES) await client.query(pickSql(name), [hour]);
+    // Each pick reads the hour anew, and with it whatever the index on time does not know yet.
+    const any = (await client.query<{ any: boolean }>(ANY_REQUEST, [hour])).rows[0]!.any;
+    if (any) for (const name of REQUEST_PICK_NAMES) await client.query(pickSql(name), [hour]);
     await client.query(`UPDATE request_picks_progress SET picked_before = $1::timestamptz + interval '1 hour'`, [hour]);
     return true;
   });
@@ -51,6 +53,8 @@ const NEXT_HOUR = `
 
 const OF_THE_HOUR = `started_at >= $1 AND started_at < $1::timestamptz + interval '1 hour'
       AND day BETWEEN ($1::timestamptz AT TIME ZONE 'UTC')::date - 1 AND ($1::timestamptz AT TIME ZONE 'UTC')::date + 2`;
+
+const ANY_REQUEST = `SELECT EXISTS (SELECT FROM requests WHERE ${OF_THE_HOUR}) AS any`;
 
 function pickSql(name: keyof typeof REQUEST_PICKS): string {
   const { perHour, where, order } = REQUEST_PICKS[name];
